@@ -1,0 +1,82 @@
+"""Helpers of the recomputation lab: trace, account, schedule, run, read, write, compare, draw.
+
+Names are loaded on first use, so that ``import lab_utils`` costs nothing that is not
+needed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lab_utils.compare import diff
+    from lab_utils.dot_read import read_dot
+    from lab_utils.dot_write import write_dot
+    from lab_utils.drawing import draw, to_svg
+    from lab_utils.effects import dependencies, storages
+    from lab_utils.execute import example_values, measured_peak, run, step_values
+    from lab_utils.graph import (
+        Kind,
+        LabError,
+        Phase,
+        add_control_dependency,
+        check_acyclic,
+        control_dependencies,
+        copy_graph,
+        kind,
+        mark_recomputed,
+        outputs,
+        phase,
+        placeholders,
+    )
+    from lab_utils.measures import measure
+    from lab_utils.memory import live_bytes
+    from lab_utils.models import Workload, attention, gelu_mlp, llm_mlp
+    from lab_utils.schedule import Schedule, as_soon_as_possible, program_order, random_order
+    from lab_utils.trace import trace_training_step, trace_workload
+
+_HOME = {
+    "compare": ("diff",),
+    "dot_read": ("read_dot",),
+    "dot_write": ("write_dot",),
+    "drawing": ("draw", "to_svg"),
+    "effects": ("dependencies", "storages"),
+    "execute": ("example_values", "measured_peak", "run", "step_values"),
+    "graph": (
+        "Kind",
+        "LabError",
+        "Phase",
+        "add_control_dependency",
+        "check_acyclic",
+        "control_dependencies",
+        "copy_graph",
+        "kind",
+        "mark_recomputed",
+        "outputs",
+        "phase",
+        "placeholders",
+    ),
+    "measures": ("measure",),
+    "memory": ("live_bytes",),
+    "models": ("Workload", "attention", "gelu_mlp", "llm_mlp"),
+    "schedule": ("Schedule", "as_soon_as_possible", "program_order", "random_order"),
+    "trace": ("trace_training_step", "trace_workload"),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    *_MODULE_OF
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'lab_utils' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"lab_utils.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

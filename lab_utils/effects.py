@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -21,10 +22,18 @@ aten = torch.ops.aten
 
 # Schemas of old operators leave these effects out.
 _UNDECLARED_VIEWS = {aten._unsafe_view.default: "self"}
+# These compute one loss for each element and reduce it inside the same allocation,
+# which keeps its size.
+_REDUCED_IN_PLACE = {
+    aten.mse_loss.default,
+    aten.smooth_l1_loss.default,
+    aten.huber_loss.default,
+}
 _RUNNING_STATISTICS = {aten.native_batch_norm.default: ("running_mean", "running_var")}
 
 
-class Storage(NamedTuple):
+@dataclass(frozen=True)
+class Storage:
     """A piece of memory: the node that allocates it, and which of its outputs it is."""
 
     owner: fx.Node
@@ -36,12 +45,14 @@ class Storage(NamedTuple):
         val = self.owner.meta.get("val")
         if val is None:
             return 1
+        if self.owner.target in _REDUCED_IN_PLACE:
+            return max(extent(val), *(extent(n.meta["val"]) for n in self.owner.all_input_nodes))
         return extent(val[self.index] if isinstance(val, tuple) else val)
 
 
-def extent(val: torch.Tensor) -> int:
+def extent(val: torch.Tensor | None) -> int:
     """Bytes from the first to the last element of a tensor with these strides."""
-    if val.numel() == 0:
+    if val is None or val.numel() == 0:
         return 0
     reach = sum((size - 1) * stride for size, stride in zip(val.shape, val.stride(), strict=True))
     return (reach + 1) * val.element_size()
@@ -54,14 +65,12 @@ class _Schema(NamedTuple):
     random: bool
 
 
-@lru_cache(maxsize=None)
+@cache
 def _schema(target: torch._ops.OpOverload) -> _Schema:
     arguments = target._schema.arguments
-    sets = {a.name: a.alias_info.before_set for a in arguments if a.alias_info is not None}
+    aliases = {a.name: a.alias_info for a in arguments if a.alias_info is not None}
     shared = tuple(
-        tuple(name for name, aliases in sets.items() if aliases & out.alias_info.before_set)
-        if out.alias_info is not None
-        else ()
+        tuple(name for name, alias in aliases.items() if _same_memory(alias, out.alias_info))
         for out in target._schema.returns
     )
     if target in _UNDECLARED_VIEWS:
@@ -75,6 +84,14 @@ def _schema(target: torch._ops.OpOverload) -> _Schema:
         overwritten,
         torch.Tag.nondeterministic_seeded in target.tags,
     )
+
+
+def _same_memory(argument: Any, result: Any) -> bool:
+    if result is None:
+        return False
+    if result.before_set:
+        return bool(argument.before_set & result.before_set)
+    return "*" in argument.after_set  # a list of views: its alias set is not told
 
 
 def _argument(node: fx.Node, schema: _Schema, name: str) -> Any:
@@ -119,14 +136,13 @@ def storages(graph: fx.Graph) -> dict[fx.Node, tuple[Storage, ...]]:
     return found
 
 
-def _storages_of(
-    node: fx.Node, found: dict[fx.Node, tuple[Storage, ...]]
-) -> tuple[Storage, ...]:
+def _storages_of(node: fx.Node, found: dict[fx.Node, tuple[Storage, ...]]) -> tuple[Storage, ...]:
     if node.op == "output":
         return ()
     val = node.meta.get("val")
     if node.target is operator.getitem:
-        source, index = node.args
+        call: tuple[Any, ...] = node.args
+        source, index = call
         several = isinstance(source.meta.get("val"), tuple)
         return (found[source][index],) if several else found[source]
     if not isinstance(node.target, torch._ops.OpOverload):

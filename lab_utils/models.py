@@ -92,23 +92,29 @@ class Stack(nn.Module):
         return x
 
 
-def _regression(blocks: list[nn.Module], *shape: int) -> Workload:
-    return Workload(Stack(blocks), torch.randn(shape), torch.randn(shape), nn.MSELoss())
+def _next_token(blocks: list[nn.Module], *shape: int) -> Workload:
+    """The usual loss of a language model, with as many tokens as the model is wide."""
+    targets = torch.randint(0, shape[-1], shape[:-1])
+    return Workload(Stack(blocks), torch.randn(shape), targets, _token_loss)
+
+
+def _token_loss(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    return nn.functional.cross_entropy(logits.flatten(0, -2), targets.flatten())
 
 
 def llm_mlp(layers: int = 4, width: int = 64, hidden: int = 256, batch: int = 512) -> Workload:
     """A stack of Llama-style feed-forward blocks on a ``batch x width`` input."""
-    return _regression([LlamaMLP(width, hidden) for _ in range(layers)], batch, width)
+    return _next_token([LlamaMLP(width, hidden) for _ in range(layers)], batch, width)
 
 
 def gelu_mlp(layers: int = 4, width: int = 64, hidden: int = 256, batch: int = 512) -> Workload:
     """A stack of two-matmul GELU blocks on a ``batch x width`` input."""
-    return _regression([GeluMLP(width, hidden) for _ in range(layers)], batch, width)
+    return _next_token([GeluMLP(width, hidden) for _ in range(layers)], batch, width)
 
 
 def attention(layers: int = 2, width: int = 64, length: int = 32, batch: int = 8) -> Workload:
     """A stack of single-head attention blocks on a ``batch x length x width`` input."""
-    return _regression([Attention(width) for _ in range(layers)], batch, length, width)
+    return _next_token([Attention(width) for _ in range(layers)], batch, length, width)
 
 
 MODELS: dict[str, Callable[..., Workload]] = {

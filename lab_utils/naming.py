@@ -58,14 +58,12 @@ class Names:
             self._partial.setdefault(next(owned), (whose, through))
         (end,) = raw.graph.find_nodes(op="output")
         self._loss = same[end.args[0][0]]
+        self._loss_makers = {self._loss}
+        if self._loss.target is operator.getitem:
+            self._loss_makers.update(self._loss.all_input_nodes)
         for label, node in zip(raw.labels, end.args[0], strict=False):
             if label.startswith("grad:"):
                 self._total[same[node]] = label.removeprefix("grad:")
-        #: Gradients of parameters, whole or in part.
-        self.weight_gradients = {
-            *(n for n, whose in self._total.items() if isinstance(whose, str)),
-            *(n for n, (whose, _) in self._partial.items() if isinstance(whose, str)),
-        }
 
     def settle(self, node: fx.Node, name: str) -> None:
         """``node`` got ``name``, perhaps with a number to make it unique."""
@@ -130,7 +128,7 @@ class Names:
             return None
         through = node.meta.get("custom", {}).get("differentiates")
         if through is None:  # autograd adds up the gradients of a value that is read twice
-            for part in node.all_input_nodes:
+            for part in sorted(node.all_input_nodes, key=self._total.__contains__):
                 if part in self._partial:
                     self._partial[node] = self._partial[part]
                     return f"d_{self._value(self._partial[part][0])}_sum"
@@ -140,7 +138,8 @@ class Names:
         """A value told by autograd sequence number, a parameter by path."""
         if isinstance(told, str):
             return short_path(told)
-        return self._named(self._by_sequence.get(told))
+        node = self._by_sequence.get(told)
+        return "loss" if node in self._loss_makers else self._named(node)
 
 
 def _word(node: fx.Node) -> str:

@@ -15,7 +15,7 @@ import torch
 from torch import fx
 
 from lab_utils.effects import Storage, is_random, overwritten_inputs, owns_memory, storages
-from lab_utils.graph import Kind, LabError, Phase
+from lab_utils.graph import Kind, LabError, Phase, outputs
 from lab_utils.naming import Names
 
 aten = torch.ops.aten
@@ -76,7 +76,7 @@ def tidy(raw: RawTrace) -> fx.Graph:
         new[node].meta["val"] = _on_meta(node.meta.get("val"))
         names.settle(node, new[node].name)
     graph.output({label: new[node] for label, node in results.items()})
-    _set_kinds(graph, {new[n] for n in names.weight_gradients if n in new})
+    _set_kinds(graph)
     return graph
 
 
@@ -88,11 +88,11 @@ def _stand_ins(graph: fx.Graph) -> dict[fx.Node, fx.Node]:
         if node.op != "call_function":
             continue
         if node.target in _SAME_VALUE or _changes_nothing(node):
-            same[node] = same[node.args[0]]
+            same[node] = same[_looked_at(node)]
         elif (swap := _transposed(node)) is not None:
-            inner = same[node.args[0]]
+            inner = same[_looked_at(node)]
             if _transposed(inner) == swap:
-                same[node] = same[inner.args[0]]
+                same[node] = same[_looked_at(inner)]
     return same
 
 
@@ -102,7 +102,7 @@ def _changes_nothing(node: fx.Node) -> bool:
         return False
     if not node.target.is_view and node.target is not aten._unsafe_view.default:
         return False
-    seen, val = node.args[0].meta["val"], node.meta["val"]
+    seen, val = _looked_at(node).meta["val"], node.meta["val"]
     return (
         isinstance(val, torch.Tensor)
         and (seen.shape, seen.stride(), seen.dtype) == (val.shape, val.stride(), val.dtype)
@@ -112,18 +112,16 @@ def _changes_nothing(node: fx.Node) -> bool:
 
 def _transposed(node: fx.Node) -> frozenset[int] | None:
     """The two dimensions that ``node`` swaps; None where it does something else."""
-    if node.op != "call_function":
-        return None
-    rank = node.args[0].meta["val"].dim() if node.args and _is_tensor(node.args[0]) else 0
-    if node.target is aten.t.default and rank == 2:
+    if node.target is aten.t.default and node.meta["val"].dim() == 2:
         return frozenset({0, 1})
     if node.target is aten.transpose.int:
-        return frozenset(dim % rank for dim in node.args[1:])
+        call: tuple[Any, ...] = node.args
+        return frozenset(dim % node.meta["val"].dim() for dim in call[1:])
     return None
 
 
-def _is_tensor(argument: Any) -> bool:
-    return isinstance(argument, fx.Node) and isinstance(argument.meta.get("val"), torch.Tensor)
+def _looked_at(view: fx.Node) -> fx.Node:
+    return view.all_input_nodes[0]
 
 
 def _alive(
@@ -190,9 +188,14 @@ def _on_meta(val: Any) -> Any:
     return torch.empty_strided(val.shape, val.stride(), dtype=val.dtype, device="meta")
 
 
-def _set_kinds(graph: fx.Graph, weight_gradients: set[fx.Node]) -> None:
+def _set_kinds(graph: fx.Graph) -> None:
     memory = storages(graph)
-    of_weights: set[Storage] = {s for node in weight_gradients for s in memory[node]}
+    of_weights = {
+        storage
+        for label, node in outputs(graph).items()
+        if label.startswith("grad:")
+        for storage in memory[node]
+    }
     for node in graph.nodes:
         if node.op == "output":
             node.meta |= {"phase": Phase.OPTIMIZER, "kind": Kind.OTHER, "module": ""}

@@ -110,8 +110,8 @@ def _input_names(model: nn.Module, inputs: Any) -> dict[str, str]:
     """What the model's own ``forward`` calls its inputs."""
     if isinstance(inputs, Mapping):
         return {f"input:{key}": str(key) for key in inputs}
-    parameters = [name for name in inspect.signature(model.forward).parameters]
-    return {f"input:{i}": name for i, name in zip(range(len(_as_tuple(inputs))), parameters)}
+    names = list(inspect.signature(model.forward).parameters)[: len(_as_tuple(inputs))]
+    return {f"input:{place}": name for place, name in enumerate(names)}
 
 
 def _make_fx(recorder: _Recorder, fakes: dict[str, torch.Tensor], model: nn.Module) -> Any:
@@ -223,10 +223,7 @@ class _Recorder:
         return result
 
     def _loss(self, result: Any, target: torch.Tensor | None) -> torch.Tensor:
-        if self.loss is None:
-            loss = getattr(result, "loss", result)
-        else:
-            loss = self.loss(result, target)
+        loss = self.loss(result, target) if self.loss else getattr(result, "loss", result)
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             raise TraceError("the loss must be one number: a tensor with a single element")
         return loss
@@ -256,9 +253,9 @@ class _Recorder:
                 entered.append(scope)
                 self.totals.extend((g, sequence(function)) for g in grad_outputs if g is not None)
 
-            def after(grad_inputs: tuple[torch.Tensor | None, ...], _: Any) -> None:
+            def after(grad_inputs: tuple[torch.Tensor | None, ...], _outputs: Any) -> None:
                 entered.pop().__exit__(None, None, None)
-                for grad, (following, _index) in zip(grad_inputs, function.next_functions):
+                for grad, (following, _) in zip(grad_inputs, function.next_functions, strict=True):
                     if grad is not None and following is not None:
                         self.partials.append((grad, owner(following), sequence(function)))
 

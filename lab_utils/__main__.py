@@ -1,0 +1,8 @@
+"""``python -m lab_utils``: trace, measure, compare and draw graphs."""
+
+import sys
+
+from lab_utils.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""What a picture of a graph shows: boxes and arrows, with the views folded away.
+
+A view only looks at memory that another operator made, so a reader of the view is
+drawn as a reader of that operator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import fx
+
+from lab_utils.effects import is_operation, storages
+from lab_utils.graph import (
+    Kind,
+    Phase,
+    control_dependencies,
+    kind,
+    operator_name,
+    outputs,
+    phase,
+)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A node as it is drawn."""
+
+    name: str
+    operator: str
+    kind: Kind
+    phase: Phase
+    nbytes: int
+    is_output: bool
+
+    @property
+    def label(self) -> str:
+        """``name: OP``, as in a .dot file."""
+        return f"{self.name}: {self.operator}"
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """``target`` reads ``source``, or (control) waits for it."""
+
+    source: str
+    target: str
+    control: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Boxes in program order, and the arrows between them."""
+
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+
+
+def bare_operator(node: fx.Node) -> str:
+    """``MM`` for ``aten.mm.default``; the kind for a placeholder."""
+    if node.op == "placeholder":
+        return str(kind(node))
+    name = operator_name(node)
+    return name.removeprefix("aten.").split(".")[0].upper()
+
+
+def fold(graph: fx.Graph) -> Picture:
+    """The picture of ``graph``: operators and what they read, without views."""
+    memory = storages(graph)
+    results = set(outputs(graph).values())
+    shown: dict[fx.Node, tuple[fx.Node, ...]] = {}  # what stands for each node in the picture
+    boxes: list[Box] = []
+    arrows: dict[Arrow, None] = {}
+    seen_outputs = {s.owner for node in results for s in memory[node]}
+    for node in graph.nodes:
+        if node.op == "output":
+            continue
+        if node.op == "call_function" and not is_operation(node):
+            shown[node] = tuple(n for read in node.all_input_nodes for n in shown[read])
+            continue
+        shown[node] = (node,)
+        nbytes = sum(s.nbytes for s in memory[node] if s.owner is node)
+        boxes.append(
+            Box(
+                node.name,
+                bare_operator(node),
+                kind(node),
+                phase(node),
+                nbytes,
+                node in seen_outputs,
+            )
+        )
+    for node in graph.nodes:
+        if shown.get(node) == (node,):
+            for read in node.all_input_nodes:
+                arrows |= {Arrow(source.name, node.name): None for source in shown[read]}
+        for other in control_dependencies(node):
+            for source in shown[other]:
+                for target in shown[node]:
+                    arrows[Arrow(source.name, target.name, control=True)] = None
+    return Picture(tuple(boxes), tuple(a for a in arrows if a.source != a.target))

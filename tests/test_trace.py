@@ -1,0 +1,204 @@
+"""The traced graph is the training step of eager PyTorch, bit for bit."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from lab_utils.effects import is_random, overwritten_inputs, owns_memory
+from lab_utils.execute import run
+from lab_utils.graph import Kind, LabError, Phase, kind, outputs, phase
+from lab_utils.models import Workload, llm_mlp
+from lab_utils.trace import TraceError, trace_training_step, trace_workload
+from tests.workloads import CASES, Case, make_case
+
+
+@pytest.fixture(params=CASES, ids=str)
+def case(request: pytest.FixtureRequest) -> Case:
+    torch.manual_seed(0)
+    return CASES[request.param]()
+
+
+def test_gradients_weights_and_buffers_equal_eager(case: Case) -> None:
+    torch.manual_seed(1)  # the same dropout masks for both
+    traced = run(case.graph, case.values)
+    torch.manual_seed(1)
+    loss = case.eager_step()
+    model = case.work.model
+    assert torch.equal(traced.outputs["loss"], loss)
+    for path, parameter in model.named_parameters():
+        assert parameter.grad is not None
+        assert torch.equal(traced.outputs[f"grad:{path}"], parameter.grad), path
+        assert torch.equal(traced.state[case.placeholder(f"param:{path}")], parameter), path
+        for name, value in case.optimizer.state[parameter].items():
+            if value is not None:
+                kept = traced.state[case.placeholder(f"state:{path}.{name}")]
+                assert torch.equal(kept, value), f"{path}.{name}"
+    for path, buffer in model.named_buffers():
+        name = case.placeholder(f"buffer:{path}")
+        assert torch.equal(traced.state.get(name, case.values[name]), buffer), path
+
+
+def test_every_node_is_labelled(case: Case) -> None:
+    for node in case.graph.nodes:
+        assert isinstance(phase(node), Phase), node
+        assert isinstance(kind(node), Kind), node
+        if node.op == "call_function":
+            assert "val" in node.meta
+    names = [node.name for node in case.graph.nodes]
+    assert len(set(names)) == len(names)
+
+
+def test_phases_follow_each_other(case: Case) -> None:
+    ranks = list(Phase)
+    order = [ranks.index(phase(n)) for n in case.graph.nodes if n.op == "call_function"]
+    assert order == sorted(order)
+
+
+def test_every_gradient_is_a_grad_weight(case: Case) -> None:
+    for label, node in outputs(case.graph).items():
+        if label != "loss":
+            assert kind(node) is Kind.GRAD_WEIGHT, label
+
+
+def test_no_dead_operator(case: Case) -> None:
+    for node in case.graph.nodes:
+        if node.op == "call_function" and not node.users:
+            assert overwritten_inputs(node) or is_random(node), node
+
+
+def test_names_tell_what_a_value_is() -> None:
+    graph = trace_workload(llm_mlp(2, 8, 16, 4))
+    names = {node.name for node in graph.nodes}
+    block = {"gate_proj", "gate_proj_act", "up_proj", "gate_up_proj", "down_proj", "add"}
+    assert {f"l{i}_{word}" for i in range(2) for word in block} <= names
+    assert {f"d_l{i}_{word}" for i in range(2) for word in block - {"down_proj"}} <= names
+    weights = {f"l{i}_{word}_proj_w" for i in range(2) for word in ("gate", "up", "down")}
+    assert weights <= names
+    assert {f"d_{w}" for w in weights} <= names
+    assert {f"{w}_update" for w in weights} <= names
+    assert {"x", "target", "loss", "d_loss"} <= names
+
+
+def test_a_model_larger_than_memory_can_be_traced() -> None:
+    with torch.device("meta"):
+        work = llm_mlp(2, width=200_000, hidden=800_000, batch=100_000)
+    graph = trace_workload(work)
+    weights = [n for n in graph.nodes if kind(n) is Kind.WEIGHT and n.op == "placeholder"]
+    assert sum(n.meta["val"].nbytes for n in weights) == 2 * 3 * 200_000 * 800_000 * 4
+
+
+def test_the_graph_does_not_depend_on_real_values() -> None:
+    first, second = (trace_workload(llm_mlp(2, 8, 16, 4)) for _ in range(2))
+    assert str(first) == str(second)
+
+
+def test_frozen_parameters_have_no_gradient() -> None:
+    work = llm_mlp(2, 8, 16, 4)
+    frozen = next(iter(dict(work.model.named_parameters())))
+    dict(work.model.named_parameters())[frozen].requires_grad_(False)
+    graph = trace_workload(work)
+    assert f"grad:{frozen}" not in outputs(graph)
+    assert f"param:{frozen}" in [n.meta.get("source") for n in graph.nodes]
+
+
+def test_a_second_step_goes_on_from_the_first() -> None:
+    """Adam's state is part of the graph, so the same graph serves every step."""
+    torch.manual_seed(0)
+    case = CASES["llm_mlp_adam"]()
+    values = dict(case.values)
+    for _ in range(3):
+        values |= run(case.graph, values).state
+        case.optimizer.zero_grad()
+        case.eager_step()
+    for path, parameter in case.work.model.named_parameters():
+        assert torch.equal(values[case.placeholder(f"param:{path}")], parameter)
+
+
+class _Reassigns(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+        self.seen: torch.Tensor
+        self.register_buffer("seen", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen = self.seen + 1
+        return self.layer(x)
+
+
+class _Looks(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x) if x.sum() > 0 else x
+
+
+class _Constant(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x) * torch.tensor([1.0, 2.0, 3.0, 4.0])
+
+
+def _work(model: nn.Module) -> Workload:
+    return Workload(model, torch.randn(2, 4), torch.randn(2, 4), nn.MSELoss())
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (_Reassigns(), ["buffer seen", "copy_"]),
+        (_Looks(), ["forward", "test_trace.py"]),
+        (_Constant(), ["constant", "[4]", "buffer"]),
+        (nn.ReLU(), ["no parameter"]),
+    ],
+    ids=["reassigned buffer", "looks at values", "constant tensor", "no parameters"],
+)
+def test_what_has_no_faithful_graph_is_refused(model: nn.Module, words: list[str]) -> None:
+    with pytest.raises(LabError) as error:
+        optimizer = torch.optim.SGD([*model.parameters()] or [nn.Parameter(torch.zeros(1))])
+        work = _work(model)
+        trace_training_step(model, work.inputs, work.targets, work.loss, optimizer)
+    message = str(error.value)
+    assert all(word in message for word in words), message
+    assert "\n" not in message
+
+
+def test_an_unknown_optimizer_is_refused() -> None:
+    with pytest.raises(LabError, match="RMSprop.*SGD, Adam or AdamW"):
+        trace_workload(llm_mlp(1, 4, 4, 2), torch.optim.RMSprop)
+
+
+def test_a_parameter_outside_the_optimizer_is_named() -> None:
+    work = llm_mlp(1, 4, 4, 2)
+    _, *others = work.model.parameters()
+    optimizer = torch.optim.SGD(others)
+    with pytest.raises(LabError, match=r"layers\.0\.gate_proj\.weight.*not in the optimizer"):
+        trace_training_step(work.model, work.inputs, work.targets, work.loss, optimizer)
+
+
+def test_a_loss_that_is_not_one_number_is_refused() -> None:
+    work = llm_mlp(1, 4, 4, 2)
+    with pytest.raises(TraceError, match="one number"):
+        trace_training_step(
+            work.model,
+            work.inputs,
+            work.targets,
+            lambda result, _: result,
+            torch.optim.SGD(work.model.parameters()),
+        )
+
+
+def test_views_of_views_are_cleaned_away() -> None:
+    """A transpose of a transpose is the value itself; backward reads the weight directly."""
+    case = make_case(llm_mlp(2, 8, 16, 4), torch.optim.SGD)
+    for node in case.graph.nodes:
+        if node.op == "call_function" and not owns_memory(node):
+            source = node.all_input_nodes[0]
+            assert not (node.target is source.target is torch.ops.aten.t.default), node
