@@ -1,0 +1,34 @@
+# Each target sets up what it needs; `make help` lists them.
+
+VENV := .venv/bin/python
+PYTHON ?=
+ARGS ?=
+NAME ?=
+# A machine without a display is told the address instead; macOS always has one.
+BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
+
+.PHONY: help setup lab test bench lock clean
+
+help: ## list the targets
+	@echo "make lab, make test, ...: each first installs what it needs into .venv"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install requirements.txt into .venv (PYTHON=... chooses the interpreter)
+	@PYTHON="$(PYTHON)" bash setup/venv.sh
+
+lab: setup ## open the notebooks in JupyterLab
+	@mkdir -p notebooks
+	@$(VENV) -m jupyterlab $(BROWSER) --notebook-dir=notebooks $(ARGS)
+
+test: setup ## run linters, type checker and tests (ARGS="-k dot" goes to pytest)
+	@bash tests/all.sh $(ARGS)
+
+bench: setup ## run the benchmarks and write build/bench.json (NAME=... runs one)
+	@$(VENV) -m tests.benchmarks $(NAME)
+
+lock: ## write requirements.lock anew after a change of requirements.txt
+	@PYTHON="$(PYTHON)" bash setup/lock.sh
+
+clean: ## delete everything that can be made again, .venv too
+	rm -rf .venv build .pytest_cache .hypothesis .mypy_cache .ruff_cache *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

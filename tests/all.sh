@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Linters, type checker and tests, all of them even when one fails. Arguments go to pytest.
+set -uo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+python=.venv/bin/python
+summary=""
+failed=0
+
+check() {
+    local name=$1 verdict=passed
+    shift
+    printf '\n== %s\n' "$name"
+    "$@" || verdict=FAILED
+    [ "$verdict" = passed ] || failed=1
+    summary="$summary  $(printf '%-12s' "$name") $verdict
+"
+}
+
+check "ruff check" "$python" -m ruff check .
+check "ruff format" "$python" -m ruff format --check .
+check "mypy" "$python" -m mypy
+check "pytest" "$python" -m pytest -n 2 "$@"
+printf '\n%s' "$summary"
+exit "$failed"

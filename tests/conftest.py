@@ -1,0 +1,75 @@
+"""What every test needs: a fixed hypothesis profile, and skips that say how to end them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+# Before anything imports torch: pytest already runs one process a core.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No verdict may depend on how fast the machine is.
+_patient = settings(
+    deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow], max_examples=50
+)
+settings.register_profile("random", _patient)
+settings.register_profile("repeatable", _patient, derandomize=True, database=None)
+settings.load_profile("repeatable" if os.environ.get("CI") else "random")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program outside Python that the tests with one marker run."""
+
+    obstacle: Callable[[], str | None]
+    """What is wrong with the program on this machine; None when it can be used."""
+    cure: str
+
+
+def _missing(*programs: str) -> Callable[[], str | None]:
+    def obstacle() -> str | None:
+        absent = [program for program in programs if shutil.which(program) is None]
+        return f"{' and '.join(absent)} not found" if absent else None
+
+    return obstacle
+
+
+@cache
+def _bwrap_obstacle() -> str | None:
+    """Many containers have the program but forbid what it does."""
+    if absent := _missing("bwrap")():
+        return absent
+    trial = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]
+    result = subprocess.run(trial, capture_output=True, text=True)
+    return f"bwrap does not work here ({result.stderr.strip()})" if result.returncode else None
+
+
+TOOLS = {
+    "needs_dot": Tool(_missing("dot"), "apt-get install graphviz, or brew install graphviz"),
+    "needs_chromium": Tool(
+        _missing("chromium", "chromedriver"), "apt-get install chromium chromium-driver"
+    ),
+    "needs_bwrap": Tool(
+        _bwrap_obstacle, "apt-get install bubblewrap (Linux only), and allow user namespaces"
+    ),
+    "needs_shellcheck": Tool(
+        _missing("shellcheck"), "apt-get install shellcheck, or brew install shellcheck"
+    ),
+}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose tool is missing; fail it where all tools are promised to be there."""
+    for name, tool in TOOLS.items():
+        if item.get_closest_marker(name) and (obstacle := tool.obstacle()):
+            reason = f"{obstacle}: {tool.cure}"
+            if os.environ.get("REQUIRE_TOOLS"):
+                pytest.fail(reason, pytrace=False)
+            pytest.skip(reason)
