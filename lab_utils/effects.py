@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx
 
-from lab_utils.graph import control_dependencies
+from lab_utils.graph import Kind, LabError, control_dependencies, kind
 
 aten = torch.ops.aten
 
@@ -48,6 +48,16 @@ class Storage:
         if self.owner.target in _REDUCED_IN_PLACE:
             return max(extent(val), *(extent(n.meta["val"]) for n in self.owner.all_input_nodes))
         return extent(val[self.index] if isinstance(val, tuple) else val)
+
+
+    @property
+    def kind(self) -> Kind:
+        """What the value in it is for; outputs of one operator may be for different things."""
+        if isinstance(self.owner.meta.get("val"), tuple):
+            for taken in self.owner.users:
+                if taken.target is operator.getitem and taken.args[1] == self.index:
+                    return kind(taken)
+        return kind(self.owner)
 
 
 def extent(val: torch.Tensor | None) -> int:
@@ -129,9 +139,15 @@ def storages(graph: fx.Graph) -> dict[fx.Node, tuple[Storage, ...]]:
     """The memory that each node's value lives in, views and in-place results resolved.
 
     A node with several outputs has one entry for each of them, in order.
+
+    Raises:
+        LabError: a node stands before one that it reads.
     """
     found: dict[fx.Node, tuple[Storage, ...]] = {}
     for node in graph.nodes:
+        for read in node.all_input_nodes:
+            if read not in found:
+                raise LabError(f"{node.name} reads {read.name}, which stands after it in the graph")
         found[node] = _storages_of(node, found)
     return found
 

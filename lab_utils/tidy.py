@@ -211,6 +211,6 @@ def _kind(node: fx.Node, memory: tuple[Storage, ...], of_weights: set[Storage]) 
         case Phase.FORWARD | Phase.LOSS:
             return Kind.ACTIVATION
         case Phase.BACKWARD:
-            return Kind.GRAD_WEIGHT if of_weights & set(memory) else Kind.GRAD_ACT
+            return Kind.GRAD_WEIGHT if of_weights >= set(memory) else Kind.GRAD_ACT
         case _:
             return Kind.OTHER

@@ -7,6 +7,7 @@ loss, backward and the optimizer's update.
 
 from __future__ import annotations
 
+import gc
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -119,7 +120,7 @@ def _make_fx(recorder: _Recorder, fakes: dict[str, torch.Tensor], model: nn.Modu
     from torch.fx.traceback import preserve_node_meta
 
     try:
-        with preserve_node_meta(), _module_paths(model, recorder):
+        with preserve_node_meta(), _module_paths(model), _no_garbage_collection():
             # make_fx counts the arguments of the bare function, and takes self for one.
             return make_fx(lambda given: recorder.step(given), tracing_mode="fake")(fakes)
     except LabError:
@@ -284,7 +285,7 @@ def _select(given: Mapping[str, torch.Tensor], kind: str) -> dict[str, torch.Ten
 
 
 @contextmanager
-def _module_paths(model: nn.Module, recorder: _Recorder) -> Iterator[None]:
+def _module_paths(model: nn.Module) -> Iterator[None]:
     """While this is open, every traced operator notes the module that it runs in."""
     from torch.fx.traceback import annotate
 
@@ -309,3 +310,15 @@ def _module_paths(model: nn.Module, recorder: _Recorder) -> Iterator[None]:
     finally:
         for handle in handles:
             handle.remove()
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Tracing makes millions of objects that stay, and looking through them is slow."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import fx
 
-from autograder.engine.rewrite import Rewrite, block_activations
+from autograder.engine.rewrite import block_activations, rewrite
 from lab_utils.execute import example_values, measured_peak, run
 from lab_utils.graph import LabError, Phase, control_dependencies, kind, phase
 from lab_utils.memory import live_bytes
@@ -27,8 +27,8 @@ def test_recomputation_saves_only_with_control_edges() -> None:
     """Six blocks, 512 x 64 input, hidden size 256: four peaks, in this order."""
     graph = trace_workload(llm_mlp(layers=6, width=64, hidden=256, batch=512))
     drop = block_activations(graph)
-    free = Rewrite(graph, drop, control=False).graph
-    waiting = Rewrite(graph, drop).graph
+    free = rewrite(graph, drop, control=False).graph
+    waiting = rewrite(graph, drop).graph
     none = peak(graph, program_order(graph))
     in_program_order = peak(waiting, program_order(waiting))
     without_control = peak(free, as_soon_as_possible(free))
@@ -41,7 +41,7 @@ def test_recomputation_saves_only_with_control_edges() -> None:
 @pytest.mark.parametrize("layers", [1, 3])
 def test_rewriting_changes_no_value(build: object, layers: int) -> None:
     graph = trace_workload(build(layers))  # type: ignore[operator]
-    rewritten = Rewrite(graph, block_activations(graph))
+    rewritten = rewrite(graph, block_activations(graph))
     values = example_values(graph)
     expected = run(graph, values)
     for schedule in (
@@ -60,7 +60,7 @@ def test_rewriting_changes_no_value(build: object, layers: int) -> None:
 def test_the_original_graph_is_untouched() -> None:
     graph = trace_workload(llm_mlp(2, 8, 16, 4))
     before = str(graph)
-    Rewrite(graph, block_activations(graph))
+    rewrite(graph, block_activations(graph))
     assert str(graph) == before
     assert not any(phase(n) is Phase.RECOMPUTE for n in graph.nodes)
 
@@ -70,9 +70,9 @@ def test_what_cannot_run_twice_is_refused() -> None:
     case = CASES["bert_dropout"]()
     masks = [n for n in case.graph.nodes if n.target is torch.ops.aten.empty_like.default]
     with pytest.raises(LabError, match="overwrites it in place"):
-        Rewrite(case.graph, [masks[0].name])
+        rewrite(case.graph, [masks[0].name])
     weight = next(n for n in case.graph.nodes if kind(n) == "WEIGHT")
     with pytest.raises(LabError, match="not a stored activation"):
-        Rewrite(case.graph, [weight.name])
+        rewrite(case.graph, [weight.name])
     with pytest.raises(LabError, match="no such node"):
-        Rewrite(case.graph, ["nobody"])
+        rewrite(case.graph, ["nobody"])

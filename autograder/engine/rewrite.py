@@ -1,9 +1,10 @@
-"""Recomputation by rewriting: drop activations, clone what rebuilds them, rewire, wait."""
+"""Recomputation by rewriting, in the lab's three steps: inject clones, rewire, wait."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from torch import fx
 
@@ -18,93 +19,50 @@ from lab_utils.graph import (
     mark_recomputed,
     phase,
 )
+from lab_utils.kept import is_early, lost_values
 
-_EARLY = (Phase.FORWARD, Phase.LOSS)
+Clones = dict[fx.Node, fx.Node]
 
 
-class Rewrite:
-    """A rewritten copy of a graph, and its clones by original (a node of the copy)."""
+class Rewritten(NamedTuple):
+    """A rewritten copy of a graph, and its clones by original (both nodes of the copy)."""
 
-    def __init__(self, graph: fx.Graph, drop: Collection[str], control: bool = True) -> None:
-        self.graph, _ = copy_graph(graph)
-        named = {node.name: node for node in self.graph.nodes}
-        if unknown := sorted(set(drop) - set(named)):
-            raise LabError(f"cannot drop {unknown[0]}: the graph has no such node")
-        self._drop = {named[name] for name in drop}
-        self._memory = storages(self.graph)
-        self._check()
-        self._lost = self._find_lost()
-        self.clones: dict[fx.Node, fx.Node] = {}
-        for reader in [n for n in self.graph.nodes if n.op != "output"]:
-            if phase(reader) not in _EARLY and reader.op != "placeholder":
-                self._serve(reader, control)
+    graph: fx.Graph
+    clones: Clones
 
-    def _check(self) -> None:
-        """Refuse what cannot run twice with the same result."""
-        for node in self._drop:
-            if kind(node) is not Kind.ACTIVATION or not owns_memory(node):
-                raise LabError(f"cannot drop {node.name}: it is not a stored activation")
-            if is_random(node):
-                raise LabError(f"cannot drop {node.name}: running it again draws new numbers")
-        for node in self.graph.nodes:
-            for changed in overwritten_inputs(node):
-                if any(s.owner in self._drop for s in self._memory[changed]):
-                    raise LabError(
-                        f"cannot drop {changed.name}: {node.name} overwrites it in place"
-                    )
 
-    def _find_lost(self) -> set[fx.Node]:
-        """Forward values that are not in memory when backward needs them.
+def rewrite(graph: fx.Graph, drop: Collection[str], control: bool = True) -> Rewritten:
+    """A copy of ``graph`` that rebuilds the activations called ``drop`` in backward.
 
-        These are the dropped ones, and those that no late reader keeps alive:
-        reading one of the latter from a clone would keep it after all.
-        """
-        kept = {
-            storage
-            for node in self.graph.nodes
-            if any(phase(r) not in _EARLY for r in node.users)
-            for storage in self._memory[node]
-            if storage.owner not in self._drop
-        }
-        return {
-            node
-            for node in self.graph.nodes
-            if node.op == "call_function"
-            and phase(node) in _EARLY
-            and kind(node) is Kind.ACTIVATION
-            and not kept & set(self._memory[node])
-        }
+    Raises:
+        LabError: one of them does not exist, or cannot run twice with the same result.
+    """
+    copy, _ = copy_graph(graph)
+    named = {node.name: node for node in copy.nodes}
+    if unknown := sorted(set(drop) - set(named)):
+        raise LabError(f"cannot drop {unknown[0]}: the graph has no such node")
+    clones = inject(copy, [named[name] for name in drop])
+    rewire(copy, clones)
+    if control:
+        make_wait(copy, clones)
+    return Rewritten(copy, clones)
 
-    def _serve(self, reader: fx.Node, control: bool) -> None:
-        """Make ``reader`` read clones of all lost values that it needs."""
-        wanted = [n for n in reader.all_input_nodes if n in self._lost]
-        if not wanted:
-            return
-        moment = _moment(reader)
-        for original in recompute_set(wanted, self._lost):
-            if original in self.clones:
-                continue
-            if is_random(original) or overwritten_inputs(original):
-                raise LabError(
-                    f"{reader.name} needs {original.name} again, which cannot run twice with "
-                    "the same result: keep a value between the two"
-                )
-            with self.graph.inserting_before(reader):
-                clone = self.graph.create_node(
-                    original.op,
-                    original.target,
-                    *fx.map_arg((original.args, original.kwargs), self._current),
-                    name=f"{original.name}_recomp",
-                )
-            clone.meta = dict(original.meta)
-            self.clones[original] = mark_recomputed(clone)
-            if control and moment is not None:
-                add_control_dependency(clone, moment)
-        for original in wanted:
-            reader.replace_input_with(original, self.clones[original])
 
-    def _current(self, node: fx.Node) -> fx.Node:
-        return self.clones.get(node, node)
+def inject(graph: fx.Graph, drop: Collection[fx.Node]) -> Clones:
+    """Clone, before each backward reader, what rebuilds the lost values that it reads.
+
+    Raises:
+        LabError: a value that would have to run twice cannot.
+    """
+    _check(graph, drop)
+    lost = lost_values(graph, drop)
+    clones: Clones = {}
+    for reader in [n for n in graph.nodes if n.op == "call_function" and not is_early(n)]:
+        wanted = [n for n in reader.all_input_nodes if n in lost]
+        for original in recompute_set(wanted, lost):
+            if original not in clones:
+                clones[original] = _clone(original, reader, clones)
+    return clones
 
 
 def recompute_set(targets: Iterable[fx.Node], lost: Collection[fx.Node]) -> list[fx.Node]:
@@ -123,12 +81,63 @@ def recompute_set(targets: Iterable[fx.Node], lost: Collection[fx.Node]) -> list
     return list(order)
 
 
-def _moment(reader: fx.Node) -> fx.Node | None:
-    """The gradient whose arrival tells that backward has come to ``reader``."""
-    gradients = [n for n in reader.all_input_nodes if phase(n) is Phase.BACKWARD]
-    if gradients:
-        return max(gradients)
-    node = reader.prev
+def rewire(graph: fx.Graph, clones: Clones) -> None:
+    """Make every late reader of an original read its clone."""
+    for original, clone in clones.items():
+        for reader in list(original.users):
+            if not is_early(reader) and phase(reader) is not Phase.RECOMPUTE:
+                reader.replace_input_with(original, clone)
+
+
+def make_wait(graph: fx.Graph, clones: Clones) -> None:
+    """Make every clone wait for the gradient whose arrival tells that it is needed."""
+    for clone in clones.values():
+        if (moment := _moment(clone)) is not None:
+            add_control_dependency(clone, moment)
+
+
+def _check(graph: fx.Graph, drop: Collection[fx.Node]) -> None:
+    """Refuse what cannot run twice with the same result."""
+    memory = storages(graph)
+    for node in drop:
+        if kind(node) is not Kind.ACTIVATION or not owns_memory(node):
+            raise LabError(f"cannot drop {node.name}: it is not a stored activation")
+        if is_random(node):
+            raise LabError(f"cannot drop {node.name}: running it again draws new numbers")
+    for node in graph.nodes:
+        for changed in overwritten_inputs(node):
+            if any(s.owner in drop for s in memory[changed]):
+                raise LabError(f"cannot drop {changed.name}: {node.name} overwrites it in place")
+
+
+def _clone(original: fx.Node, reader: fx.Node, clones: Clones) -> fx.Node:
+    if is_random(original) or overwritten_inputs(original):
+        raise LabError(
+            f"{reader.name} needs {original.name} again, which cannot run twice with the same "
+            "result: keep a value between the two"
+        )
+    graph = original.graph
+    with graph.inserting_before(reader):
+        clone = graph.create_node(
+            original.op,
+            original.target,
+            *fx.map_arg((original.args, original.kwargs), lambda n: clones.get(n, n)),
+            name=f"{original.name}_recomp",
+        )
+    clone.meta = dict(original.meta)
+    return mark_recomputed(clone)
+
+
+def _moment(clone: fx.Node) -> fx.Node | None:
+    """The gradient that the first reader after a group of clones reads as well."""
+    reader = clone.next
+    while reader.op != "root" and phase(reader) is Phase.RECOMPUTE:
+        reader = reader.next
+    if reader.op != "root":
+        gradients = [n for n in reader.all_input_nodes if phase(n) is Phase.BACKWARD]
+        if gradients:
+            return max(gradients)
+    node = clone.prev
     while node.op != "root" and phase(node) is not Phase.BACKWARD:
         node = node.prev
     return node if node.op != "root" else None
@@ -148,12 +157,29 @@ def block_activations(graph: fx.Graph) -> list[str]:
             readers.setdefault(storage.owner, set()).update(looking)
     found = []
     for node, reading in readers.items():
-        early = {r for r in reading if phase(r) in _EARLY}
+        early = {r for r in reading if is_early(r)}
         inside = early and {_block(r) for r in early} == {_block(node)} != {None}
         stored = node.op == "call_function" and kind(node) is Kind.ACTIVATION
         if stored and inside and early < reading:
             found.append(node.name)
     return found
+
+
+def wide_activations(graph: fx.Graph) -> list[str]:
+    """The activations that backward reads and that are larger than the step's first input.
+
+    For models that are not made of numbered blocks.
+    """
+    memory = storages(graph)
+    width = next(memory[n][0].nbytes for n in graph.nodes if kind(n) is Kind.INPUT)
+    late = {s for n in graph.nodes if any(not is_early(r) for r in n.users) for s in memory[n]}
+    return [
+        node.name
+        for node in graph.nodes
+        if node.op == "call_function"
+        and kind(node) is Kind.ACTIVATION
+        and any(s.owner is node and s in late and s.nbytes > width for s in memory[node])
+    ]
 
 
 def _block(node: fx.Node) -> str | None:

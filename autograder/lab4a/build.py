@@ -1,0 +1,111 @@
+"""Make the graphs and cases of Lab 4A: ``python -m autograder.lab4a.build [--check]``.
+
+Public ones go to ``lab_utils/lab4a/graphs``, hidden ones stay here, and the two
+reference graphs go to ``autograder/reference``. All are derived from the models
+and the reference engine, and the same bytes on every run.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import fx
+
+from autograder.engine.rewrite import block_activations, rewrite, wide_activations
+from autograder.lab4a.cases import CaseData, profile_cases, rewrite_cases, set_cases, toy_cases
+from autograder.lab4a.models import HIDDEN, renamed
+from lab_utils.dot_write import write_dot
+from lab_utils.models import Workload, attention, llm_mlp
+from lab_utils.trace import trace_workload
+
+ROOT = Path(__file__).parents[2]
+PUBLIC = Path("lab_utils/lab4a/graphs")
+HIDDEN_FILE = Path("autograder/lab4a/hidden_cases.json")
+REFERENCE = Path("autograder/reference")
+
+_PUBLIC_MODELS: dict[str, tuple[str, Callable[[], Workload]]] = {
+    "llm_mlp": ("llm_mlp with 4 blocks", lambda: llm_mlp(4, 64, 256, 512)),
+    "attention": ("attention with 2 blocks", lambda: attention(2, 16, 8, 4)),
+}
+
+
+def derived_files() -> dict[Path, str]:
+    """The text of every derived file, by its path in the repository."""
+    files: dict[Path, str] = {}
+    public: dict[str, list[CaseData]] = {}
+    for short, (name, build) in _PUBLIC_MODELS.items():
+        graph = _trace(build)
+        for task, case in _all_cases(name, graph).items():
+            public.setdefault(task, []).extend(case)
+        names = {"2.2": short, "3.1": f"{short}.injected", "4.1": f"{short}.rewired"}
+        for task, stem in names.items():
+            files[PUBLIC / f"{stem}.dot"] = public[task][-1]["given"]["graph"]
+    base = files[PUBLIC / "llm_mlp.dot"]
+    public["2.1"] = [*toy_cases(), *public["2.1"]]
+    for task in ("1.5", "4.2"):
+        public[task] = [{"name": "the file to hand in", "given": {}, "wanted": {"graph": base}}]
+    shared = {text: {"file": path.name} for path, text in files.items()}
+    files[PUBLIC / "cases.json"] = _json(_with_files(public, shared))
+
+    hidden: dict[str, list[CaseData]] = {}
+    for name, build in HIDDEN.items():
+        graph = _trace(build)
+        graph = renamed(graph) if "other names" in name else graph
+        for task, case in _all_cases(name, graph).items():
+            hidden.setdefault(task, []).extend(case)
+    files[HIDDEN_FILE] = _json(hidden)
+
+    original = _trace(_PUBLIC_MODELS["llm_mlp"][1])
+    files[REFERENCE / "llm_mlp.dot"] = base
+    rewritten = rewrite(original, block_activations(original)).graph
+    files[REFERENCE / "llm_mlp_ar.dot"] = write_dot(rewritten)
+    return files
+
+
+def _trace(build: Callable[[], Workload]) -> fx.Graph:
+    torch.manual_seed(0)
+    return trace_workload(build())
+
+
+def _all_cases(name: str, graph: fx.Graph) -> dict[str, list[CaseData]]:
+    drop = block_activations(graph) or wide_activations(graph)
+    single = profile_cases(name, graph) | rewrite_cases(name, graph, drop)
+    return {"2.1": set_cases(name, graph, drop), **{task: [c] for task, c in single.items()}}
+
+
+def _with_files(value: Any, shared: dict[str, dict[str, str]]) -> Any:
+    """``value`` with the text of a shipped file replaced by its name."""
+    if isinstance(value, dict):
+        return {key: _with_files(item, shared) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_files(item, shared) for item in value]
+    return shared.get(value, value) if isinstance(value, str) else value
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the derived files, or with ``--check`` name those that are stale."""
+    stale = []
+    for path, text in derived_files().items():
+        file = ROOT / path
+        if file.is_file() and file.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(str(path))
+        if "--check" not in arguments:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+    for name in stale:
+        print(f"{'stale' if '--check' in arguments else 'written'}: {name}")
+    return int(bool(stale) and "--check" in arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,60 @@
+"""nbgrader, told where things are in this repository. The builder reads this file, too."""
+
+import os
+import sys
+from pathlib import Path
+
+c = get_config()  # type: ignore[name-defined]  # noqa: F821  (traitlets puts it here)
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# nbgrader calls `alembic` to make a gradebook, and finds it only in an activated environment.
+if (programs := str(Path(sys.executable).parent)) not in os.get_exec_path():
+    os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+
+c.CourseDirectory.root = str(ROOT)
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "notebooks"
+c.CourseDirectory.submitted_directory = "autograder/submitted"
+c.CourseDirectory.autograded_directory = "autograder/autograded"
+c.CourseDirectory.feedback_directory = "autograder/feedback"
+c.CourseDirectory.solution_directory = "autograder/solution"
+c.CourseDirectory.source_with_tests_directory = "autograder/source_with_tests"
+c.ZipCollectApp.downloaded_directory = "autograder/downloaded"
+c.CourseDirectory.db_url = f"sqlite:///{ROOT / 'autograder' / 'gradebook.db'}"
+
+# Never copied along with notebooks: a .py file there could be a solution.
+c.CourseDirectory.ignore = [
+    "*.py",
+    "*.pyc",
+    "__pycache__",
+    "*_cache",
+    ".ipynb_checkpoints",
+    ".DS_Store",
+    "feedback",
+]
+
+c.ClearSolutions.code_stub = {
+    "python": "# Your code here, in place of the next line.\n"
+    'raise NotImplementedError("still to be written: fill in this cell, then run it again")'
+}
+c.ClearSolutions.text_stub = "*Your answer here, in place of this line.*"
+
+# It would run solution cells while a release is made. We write no AUTOTEST lines.
+c.InstantiateTests.enabled = False
+
+
+def introduce(assignment: str, **_: object) -> None:
+    """Tell the gradebook of a lab that it has never met, so that autograde needs no step before."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    from solutions.build import register
+
+    try:
+        with Gradebook(c.CourseDirectory.db_url) as gradebook:
+            gradebook.find_assignment(assignment)
+    except MissingEntry:
+        register(assignment, ROOT)
+
+
+c.Autograde.pre_convert_hook = introduce

@@ -1,0 +1,196 @@
+"""Checks that a student runs after each task, and that the judge runs again.
+
+A check has two halves. ``ask`` calls the student's function on the given case and
+turns what comes back into plain data (JSON). ``judge`` looks at that data alone.
+In a notebook both halves run in one process; at grading time the first runs in a
+sandbox and the second does not.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lab_utils.graph import LabError
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong: what came back, what was wanted, where to look."""
+
+    yours: str
+    wanted: str
+    look: str
+
+    def __str__(self) -> str:
+        return f"  yours : {self.yours}\n  wanted: {self.wanted}\n  look  : {self.look}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One graph on which a task is tried.
+
+    ``given`` goes to the student's side, ``wanted`` only to the judge. Both are
+    plain data, graphs as DOT text.
+    """
+
+    name: str
+    given: Mapping[str, Any]
+    wanted: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task of a lab: what the student writes, and how it is asked and judged.
+
+    ``picture`` draws the case and the answer (a matplotlib figure), or returns None.
+    """
+
+    id: str
+    title: str
+    points: float
+    ask: Callable[[Any, Mapping[str, Any]], Any]
+    judge: Callable[[Case, Any], list[Finding]]
+    picture: Callable[[Case, Any], Any] | None = None
+
+
+class BadAnswer(LabError):
+    """The student's function returned something of another form than asked for."""
+
+
+class CheckFailed(LabError):
+    """A check found something wrong. Notebooks show its text without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found on all cases of one task."""
+
+    task: Task
+    found: tuple[tuple[str, tuple[Finding, ...]], ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong on any case."""
+        return not any(findings for _, findings in self.found)
+
+    @property
+    def points(self) -> float:
+        """Points of the task, by the share of cases without a finding."""
+        right = sum(not findings for _, findings in self.found)
+        return round(self.task.points * right / len(self.found), 2) if self.found else 0.0
+
+    def __str__(self) -> str:
+        if self.passed:
+            cases = f"{len(self.found)} graph{'s' * (len(self.found) > 1)}"
+            return f"Task {self.task.id}  {self.task.title}: passed on {cases}."
+        lines: list[str] = []
+        for name, findings in self.found:
+            if findings:
+                lines.append(f"Task {self.task.id}  {name}")
+                lines += map(str, findings[:_SHOWN])
+                if len(findings) > _SHOWN:
+                    lines.append(f"  … and {len(findings) - _SHOWN} more like this")
+        return "\n".join(lines)
+
+
+_SHOWN = 3
+
+
+def attempt(task: Task, function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The student's half: ``{"answer": …}``, or ``{"error": …}`` in words."""
+    try:
+        answer = task.ask(function, given)
+        return {"answer": json.loads(json.dumps(answer))}
+    except NotImplementedError:
+        return {"error": "nothing yet", "look": "The part marked for you is still to be written."}
+    except BadAnswer as error:
+        return {"error": str(error), "look": "Compare what you return with the task's text."}
+    except LabError as error:
+        return {"error": str(error), "look": _where(error)}
+    except Exception as error:
+        return {"error": _in_words(error), "look": _where(error)}
+
+
+def outcome(task: Task, case: Case, reply: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """The judge's half: what is wrong with ``reply``; nothing if it is right."""
+    if "error" in reply:
+        look = str(reply.get("look", ""))
+        return (Finding(str(reply["error"]), "a result", look),)
+    try:
+        return tuple(task.judge(case, reply.get("answer")))
+    except LabError as error:  # for instance a graph with a circle
+        return (Finding(str(error), "a graph that can be read and run", "The message names it."),)
+
+
+def judge_all(task: Task, cases: Iterable[Case], replies: Sequence[Mapping[str, Any]]) -> Verdict:
+    """The verdict on the replies to all cases."""
+    found = zip(cases, replies, strict=True)
+    return Verdict(task, tuple((case.name, outcome(task, case, reply)) for case, reply in found))
+
+
+def run_check(task: Task, function: Any, cases: Sequence[Case]) -> Verdict:
+    """Both halves in this process, and a picture where there is a notebook to show it."""
+    replies = [attempt(task, function, case.given) for case in cases]
+    verdict = judge_all(task, cases, replies)
+    _show(task, cases, replies, verdict)
+    return verdict
+
+
+def _show(
+    task: Task, cases: Sequence[Case], replies: Sequence[Mapping[str, Any]], verdict: Verdict
+) -> None:
+    """Draw the first case that went wrong, or else the last one."""
+    if task.picture is None or not _in_notebook():
+        return
+    wrong = [place for place, (_, findings) in enumerate(verdict.found) if findings]
+    place = wrong[0] if wrong else len(cases) - 1
+    if "answer" not in replies[place]:
+        return
+    try:
+        figure = task.picture(cases[place], replies[place]["answer"])
+    except LabError:  # what cannot be drawn is told in words
+        return
+    if figure is not None:
+        from IPython.display import display
+        from matplotlib import pyplot
+
+        display(figure)  # type: ignore[no-untyped-call]
+        pyplot.close(figure)
+
+
+def _in_notebook() -> bool:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    shell = get_ipython()  # type: ignore[no-untyped-call]
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def _in_words(error: Exception) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+def _where(error: Exception) -> str:
+    """The last line of the student's own code that the error went through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if _is_students(f.filename)]
+    if not own:
+        return "The message names the node; look at what you changed there."
+    frame = own[-1]
+    line = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
+    return f"line {frame.lineno} of {frame.name}: {line}"
+
+
+def _is_students(filename: str) -> bool:
+    installed = ("site-packages", "lab_utils", "/lib/python")
+    return not any(part in filename for part in installed)

@@ -1,0 +1,56 @@
+"""The two files that are handed in: the graph as traced, and the graph as rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lab_utils.checks import BadAnswer, Case, Finding, Task
+from lab_utils.compare import Differs, diff
+from lab_utils.dot_read import read_dot
+from lab_utils.graph import check_acyclic, is_opaque
+from lab_utils.kept import is_early
+from lab_utils.lab4a.replies import graph_of
+from lab_utils.lab4a.rewrite_judge import by_name, changed_nodes, is_clone, wrong_values
+from lab_utils.schedule import program_order
+
+
+def _ask_file(path: Any, _given: Mapping[str, Any]) -> Any:
+    file = Path(path)
+    if not file.is_file():
+        raise BadAnswer(f"there is no file {file}: run the cell that writes it")
+    return {"dot": file.read_text(encoding="utf-8", errors="replace"), "file": file.name}
+
+
+def _judge_traced(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
+    """By structure; kinds are the business of task 1.1."""
+    found = diff(graph_of(case.wanted["graph"]), read_dot(answer["dot"] + "\n"))
+    return [
+        Finding(f"{answer['file']}: {one.text}", "the graph of this notebook", "Write it again.")
+        for one in found
+        if one.kind is not Differs.ROLE
+    ]
+
+
+def _judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
+    """It recomputes, and is the same training step; its peak is the business of the other tasks."""
+    base, mine = graph_of(case.wanted["graph"]), read_dot(answer["dot"] + "\n")
+    file = answer["file"]
+    if is_opaque(mine):
+        look = "Write it with write_dot."
+        return [Finding(f"{file} is a drawing", "a graph that can be run", look)]
+    check_acyclic(mine)
+    if not any(map(is_clone, mine.nodes)):
+        look = "Write it from the graph that assemble returns."
+        return [Finding(f"nothing in {file} is recomputed", "clones in the backward pass", look)]
+    before = by_name(base)
+    early = [n.name for n in base.nodes if n.op == "call_function" and is_early(n)]
+    found = changed_nodes(before, by_name(mine), early)
+    return found or wrong_values(base, mine, program_order(mine))
+
+
+TASKS = (
+    Task("1.5", "the file llm_mlp.dot", 0.5, _ask_file, _judge_traced),
+    Task("4.2", "the file llm_mlp_ar.dot", 0.25, _ask_file, _judge_rewritten),
+)

@@ -1,0 +1,348 @@
+"""Tasks of notebooks 02 to 04: inject clones, rewire backward, make the clones wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import fx
+
+from lab_utils.checks import BadAnswer, Case, Finding, Task
+from lab_utils.graph import control_dependencies, copy_graph, mark_recomputed, operator_name
+from lab_utils.kept import in_backward, is_early, lost_values
+from lab_utils.lab4a.replies import (
+    changed_graph,
+    clone_names,
+    graph_of,
+    name_of,
+    node_named,
+)
+from lab_utils.lab4a.rewrite_judge import (
+    Names,
+    Origins,
+    by_name,
+    changed_nodes,
+    late_reads,
+    over_budget,
+    work,
+    wrong_values,
+)
+from lab_utils.memory import MemoryLine, live_bytes
+from lab_utils.schedule import Schedule, as_soon_as_possible, program_order
+
+
+def _ask_recompute_set(function: Any, given: Mapping[str, Any]) -> Any:
+    graph = graph_of(given["graph"])
+    kept = {node_named(graph, name) for name in given["kept"]}
+    told = function(node_named(graph, given["target"]), kept)
+    if isinstance(told, (str, Mapping)) or not hasattr(told, "__iter__"):
+        raise BadAnswer(f"return a list of nodes, not {type(told).__name__}")
+    return [name_of(node, "each item") for node in told]
+
+
+def _judge_recompute_set(case: Case, answer: list[str]) -> list[Finding]:
+    graph, kept = graph_of(case.given["graph"]), set(case.given["kept"])
+    nodes, wanted = by_name(graph), case.wanted["nodes"]
+    looks = []
+    for name in answer:
+        if name in kept:
+            looks.append(f"{name} is kept, so it does not run again.")
+        elif name in nodes and nodes[name].op == "placeholder":
+            looks.append(f"{name} is given to the step, so it is still there.")
+        elif name not in wanted:
+            looks.append(f"{case.given['target']} does not need {name}.")
+    looks += [f"{name} must run again too." for name in wanted if name not in answer]
+    if len(set(answer)) < len(answer):
+        looks.append("A node that is needed twice runs only once.")
+    place = {name: index for index, name in enumerate(answer)}
+    for name in answer:
+        for read in nodes[name].all_input_nodes if name in nodes else ():
+            if place.get(read.name, -1) > place[name]:
+                looks.append(f"{read.name} must run before {name}, which reads it.")
+    return [Finding(str(answer), str(wanted), looks[0])] if looks else []
+
+
+def _ask_inject(function: Any, given: Mapping[str, Any]) -> Any:
+    graph = graph_of(given["graph"])
+    clones = function(graph, [node_named(graph, name) for name in given["drop"]])
+    return {"clones": clone_names(clones, graph), "dot": changed_graph(graph)}
+
+
+def _judge_inject(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
+    base, after = graph_of(case.given["graph"]), graph_of(answer["dot"])
+    before, nodes = by_name(base), by_name(after)
+    clones: dict[str, str] = answer["clones"]
+    lost = {n.name for n in lost_values(base, [before[d] for d in case.given["drop"]])}
+    added = {name: node for name, node in nodes.items() if name not in before}
+
+    findings = changed_nodes(before, nodes, before)
+    findings += _missing_clones(base, lost, clones, added)
+    findings += _wrong_clones(before, after, clones, added)
+    findings += _lost_reads(added, lost, set(case.given["drop"]))
+    if findings:
+        return findings
+    findings += _misplaced(base, after, clones)
+    if findings:
+        return findings
+    mine = rewired(after, clones)
+    schedule = program_order(mine)
+    findings += wrong_values(base, mine, schedule)
+    findings += over_budget(
+        mine,
+        schedule,
+        case.wanted["program_budget"],
+        "Insert each clone just before the first backward node that needs it, not earlier.",
+    )
+    findings += _dead_clones(mine, list(added))
+    if work(added.values()) > case.wanted["work_budget"]:
+        findings.append(
+            Finding(
+                f"{work(added.values())} operators run again",
+                f"at most {case.wanted['work_budget']}",
+                "Stop the walk at kept values, and share a clone between its readers.",
+            )
+        )
+    return findings
+
+
+def _dead_clones(graph: fx.Graph, added: list[str]) -> list[Finding]:
+    """Clones that nobody needs; a few (of a block's result, say) are forgiven."""
+    nodes = by_name(graph)
+    needed: set[fx.Node] = set()
+    queue = [n for n in graph.nodes if n.op == "output" or n.name not in added]
+    while queue:
+        for read in queue.pop().all_input_nodes:
+            if read.name in added and read not in needed:
+                needed.add(read)
+                queue.append(read)
+    dead = [nodes[name] for name in added if nodes[name] not in needed]
+    if work(dead) <= work(needed) / 2:
+        return []
+    return [
+        Finding(
+            f"{len(dead)} clones that no backward node reads, such as {dead[0].name}",
+            "clones of what backward needs, and no others",
+            "Clone a node once, and share the clone between its readers.",
+        )
+    ]
+
+
+def _missing_clones(
+    base: fx.Graph, lost: set[str], clones: Mapping[str, str], added: Names
+) -> list[Finding]:
+    findings = []
+    for reader, value in late_reads(base, lost):
+        if value.name not in clones:
+            findings.append(
+                Finding(
+                    f"no clone of {value.name}",
+                    f"a clone of {value.name}, which {reader.name} reads in backward",
+                    "The dict must map every lost value that backward reads to its clone.",
+                )
+            )
+    for original, clone in clones.items():
+        if clone not in added:
+            findings.append(
+                Finding(
+                    f"{original} is mapped to {clone}, which is not a new node",
+                    f"a node that you added with graph.node_copy({original}, …)",
+                    "Clones are new nodes; kept values and weights need none.",
+                )
+            )
+    return findings
+
+
+def _wrong_clones(
+    before: Names, after: fx.Graph, clones: Mapping[str, str], added: Names
+) -> list[Finding]:
+    origins = Origins(before, after)
+    findings = []
+    for original, clone in clones.items():
+        if original not in before or clone not in added or origins.same(original, clone):
+            continue
+        old, new = before[original], added[clone]
+        if operator_name(old) != operator_name(new):
+            yours, wanted = operator_name(new), operator_name(old)
+            findings.append(Finding(f"{clone} runs {yours}", wanted, f"{original} runs {wanted}."))
+            continue
+        pairs = zip(old.all_input_nodes, new.all_input_nodes, strict=False)
+        for was, now in pairs:
+            if not origins.same(was.name, now.name):
+                findings.append(
+                    Finding(
+                        f"{clone} reads {now.name}",
+                        f"{was.name} or a clone of it, in the same place",
+                        f"{original} reads {was.name} there: in node_copy map each argument to "
+                        "its clone, or to itself.",
+                    )
+                )
+                break
+        else:
+            look = "Copy the node with all its arguments."
+            findings.append(Finding(f"{clone} has other arguments", f"those of {original}", look))
+    return findings
+
+
+def _lost_reads(added: Names, lost: set[str], drop: set[str]) -> list[Finding]:
+    findings = []
+    for clone in added.values():
+        for read in clone.all_input_nodes:
+            if read.name in lost:
+                why = "is dropped" if read.name in drop else "nobody keeps until backward"
+                findings.append(
+                    Finding(
+                        f"{clone.name} reads {read.name}, which {why}",
+                        f"{clone.name} reads a clone of {read.name}",
+                        "A clone that reads a lost value keeps it in memory after all.",
+                    )
+                )
+    return findings
+
+
+def _misplaced(base: fx.Graph, after: fx.Graph, clones: Mapping[str, str]) -> list[Finding]:
+    place = {node.name: index for index, node in enumerate(after.nodes)}
+    last_early = max(place[n.name] for n in base.nodes if n.op == "call_function" and is_early(n))
+    findings = []
+    for original, clone in clones.items():
+        if place[clone] < last_early:
+            findings.append(
+                Finding(
+                    f"{clone} runs in the forward pass",
+                    f"{clone} runs in backward",
+                    "A value that is rebuilt at once is not saved. Insert before its reader.",
+                )
+            )
+    for reader, value in late_reads(after, clones):
+        if place[clones[value.name]] > place[reader.name]:
+            findings.append(
+                Finding(
+                    f"{clones[value.name]} stands after {reader.name}",
+                    f"before {reader.name}, which will read it",
+                    "with graph.inserting_before(first_reader): …",
+                )
+            )
+    return findings
+
+
+def rewired(graph: fx.Graph, clones: Mapping[str, str]) -> fx.Graph:
+    """A copy in which backward reads the clones: the next task's work, done for this check."""
+    copy, _ = copy_graph(graph)
+    nodes = by_name(copy)
+    for clone in clones.values():
+        mark_recomputed(nodes[clone])
+    new = {nodes[original]: nodes[clone] for original, clone in clones.items()}
+    for reader in [n for n in copy.nodes if n.op == "call_function" and in_backward(n)]:
+        for original in [n for n in reader.all_input_nodes if n in new]:
+            reader.replace_input_with(original, new[original])
+    return copy
+
+
+def _ask_rewire(function: Any, given: Mapping[str, Any]) -> Any:
+    graph = graph_of(given["graph"])
+    nodes = by_name(graph)
+    clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].items()}
+    function(graph, clones)
+    return {"dot": changed_graph(graph)}
+
+
+def _judge_rewire(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
+    given, after = graph_of(case.given["graph"]), graph_of(answer["dot"])
+    before, nodes = by_name(given), by_name(after)
+    clones: dict[str, str] = case.given["clones"]
+    findings = [
+        Finding(f"a new node {name}", "no new node", "This task only changes who reads what.")
+        for name in nodes
+        if name not in before
+    ]
+    stay = [n.name for n in given.nodes if n.op != "output" and not in_backward(n)]
+    dead = {name for name in stay if name in clones.values() and name not in nodes}
+    findings += changed_nodes(before, nodes, [name for name in stay if name not in dead])
+    for reader, value in late_reads(after, clones):
+        if reader.name in before:
+            findings.append(
+                Finding(
+                    f"{reader.name} still reads {value.name}",
+                    f"{reader.name} reads {clones[value.name]}",
+                    f"As long as one backward node reads {value.name}, it stays in memory.",
+                )
+            )
+    wanted = by_name(rewired(given, clones))
+    if not findings:
+        late = [n.name for n in given.nodes if n.op == "call_function" and in_backward(n)]
+        findings += changed_nodes(wanted, nodes, late)
+    if findings:
+        return findings
+    schedule = program_order(after)
+    return wrong_values(given, after, schedule) + over_budget(
+        after, schedule, case.wanted["program_budget"], "The originals must die in forward."
+    )
+
+
+def _judge_wait(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
+    given, after = graph_of(case.given["graph"]), graph_of(answer["dot"])
+    before, nodes = by_name(given), by_name(after)
+    findings = [
+        Finding(f"a new node {name}", "no new node", "This task only adds control dependencies.")
+        for name in nodes
+        if name not in before
+    ]
+    findings += changed_nodes(before, nodes, before)
+    if findings:
+        return findings
+    schedule = as_soon_as_possible(after)
+    look = _too_early(after, schedule, list(case.given["clones"].values()))
+    return wrong_values(given, after, schedule) + over_budget(
+        after, schedule, case.wanted["eager_budget"], look
+    )
+
+
+def _too_early(graph: fx.Graph, schedule: Schedule, clones: list[str]) -> str:
+    """Names the clone that waits longest between running and being read."""
+    nodes, step_of = by_name(graph), schedule.step_of()
+    if not any(map(control_dependencies, graph.nodes)):
+        return "No node waits for another: add_control_dependency(clone, gradient)."
+    backward = min(step_of[n] for n in graph.nodes if n.op == "call_function" and in_backward(n))
+    early = [name for name in clones if step_of[nodes[name]] < backward]
+    if early:
+        return (
+            f"{early[0]} runs at step {step_of[nodes[early[0]]]}, in the forward pass "
+            f"(backward begins at step {backward}): what does it wait for?"
+        )
+
+    def idle(name: str) -> int:
+        readers = [step_of[r] for r in nodes[name].users if r in step_of]
+        return min(readers, default=len(schedule)) - step_of[nodes[name]]
+
+    longest = max(clones, key=idle)
+    return (
+        f"{longest} runs {idle(longest)} steps before its first reader: make it wait for a "
+        "gradient of its own block."
+    )
+
+
+def _line_after(case: Case, answer: Mapping[str, Any]) -> tuple[MemoryLine, str]:
+    graph = graph_of(answer["dot"])
+    if "eager_budget" in case.wanted:
+        return live_bytes(graph, as_soon_as_possible(graph)), "eager_budget"
+    if "clones" in answer:
+        graph = rewired(graph, answer["clones"])
+    return live_bytes(graph, program_order(graph)), "program_budget"
+
+
+def _picture(case: Case, answer: Mapping[str, Any]) -> Any:
+    """The memory line before this task's change beside the one after it."""
+    from lab_utils.plots import plot_memory
+
+    graph = graph_of(case.given["graph"])
+    mine, budget = _line_after(case, answer)
+    rule = as_soon_as_possible if budget == "eager_budget" else program_order
+    lines = {"before your change": live_bytes(graph, rule(graph)), "after it": mine}
+    return plot_memory(lines, case.wanted[budget], case.wanted.get("line"))
+
+
+TASKS = (
+    Task("2.1", "what must run again", 1, _ask_recompute_set, _judge_recompute_set),
+    Task("2.2", "clones in the backward pass", 2, _ask_inject, _judge_inject, _picture),
+    Task("3.1", "backward reads the clones", 2, _ask_rewire, _judge_rewire, _picture),
+    Task("4.1", "the clones wait", 0.75, _ask_rewire, _judge_wait, _picture),
+)

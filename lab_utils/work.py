@@ -1,0 +1,130 @@
+"""Carry a student's functions from one notebook to the next, as plain Python text."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from lab_utils.graph import LabError
+
+FILE = Path("my_work.py")
+_HEADER = '"""Written by save_work: the functions of the earlier notebooks. Do not edit."""\n'
+
+
+def save_work(*functions: Callable[..., Any], file: Path | str = FILE) -> None:
+    """Write ``functions``, and what they use from the notebook, into ``file``.
+
+    Functions that were saved before and are not given now stay as they are.
+    """
+    path = Path(file)
+    parts = _parts(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    for function in functions:
+        if not callable(function) or not hasattr(function, "__name__"):
+            raise LabError(f"save_work takes functions and classes, not {function!r}")
+        needed: dict[str, str] = {}
+        _collect(function.__name__, function, needed)
+        parts |= needed
+    body = "\n\n".join(f"# part: {name}\n{text}" for name, text in parts.items())
+    path.write_text(f"{_HEADER}\n{body}\n", encoding="utf-8")
+    names = ", ".join(f.__name__ for f in functions)
+    print(f"saved for the next notebooks: {names}")
+
+
+def load_work(name: str, file: Path | str = FILE) -> Any:
+    """The saved function ``name``, or None with a word to the student if it is not there."""
+    path = Path(file)
+    if not path.is_file():
+        print(f"{name} has not been saved yet: this notebook goes on with the shipped graph.")
+        return None
+    spec = importlib.util.spec_from_file_location("my_work", path.resolve())
+    if spec is None or spec.loader is None:
+        raise LabError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["my_work"] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        print(f"{path} cannot be used ({error}): this notebook goes on with the shipped graph.")
+        return None
+    if not hasattr(module, name):
+        print(f"{name} is not in {path}: this notebook goes on with the shipped graph.")
+    return getattr(module, name, None)
+
+
+def _parts(text: str) -> dict[str, str]:
+    parts: dict[str, str] = {}
+    for chunk in text.split("# part: ")[1:]:
+        name, _, body = chunk.partition("\n")
+        parts[name.strip()] = body.strip("\n")
+    return parts
+
+
+def _collect(name: str, value: Any, parts: dict[str, str]) -> None:
+    """Put the text of ``value`` into ``parts``, after the text of what it uses."""
+    if name in parts:
+        return
+    parts[name] = ""  # a function may call itself
+    text = _text(name, value)
+    if _is_own(value):
+        used = _used_names(value)
+        space = _namespace(value)
+        for other in used:
+            if other in space and other != name:
+                _collect(other, space[other], parts)
+        del parts[name]
+    parts[name] = text
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, ModuleType):
+        return f"import {value.__name__} as {name}"
+    if _is_own(value):
+        try:
+            return textwrap.dedent(inspect.getsource(value)).strip()
+        except (OSError, TypeError):
+            raise LabError(f"the text of {name} cannot be found: run its cell again") from None
+    home = getattr(value, "__module__", None)
+    if home and getattr(value, "__qualname__", None):
+        return f"from {home} import {value.__qualname__.split('.')[0]} as {name}"
+    try:
+        ast.literal_eval(repr(value))
+    except (ValueError, SyntaxError):
+        raise LabError(
+            f"{name} cannot be carried over: define it inside the function that uses it"
+        ) from None
+    return f"{name} = {value!r}"
+
+
+def _is_own(value: Any) -> bool:
+    """Whether ``value`` is a function or class of the student's (or was loaded from them)."""
+    home = getattr(value, "__module__", None)
+    return home in ("__main__", "my_work") and (inspect.isfunction(value) or inspect.isclass(value))
+
+
+def _namespace(value: Any) -> dict[str, Any]:
+    if inspect.isfunction(value):
+        return value.__globals__
+    return vars(sys.modules[value.__module__])
+
+
+def _used_names(value: Any) -> list[str]:
+    """The global names in a function, or in the bases and methods of a class."""
+    names: dict[str, None] = {}
+    tree = ast.parse(textwrap.dedent(inspect.getsource(value)))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            names[node.id] = None
+    if inspect.isfunction(value):
+        stack: list[CodeType] = [value.__code__]
+        while stack:
+            code = stack.pop()
+            names |= dict.fromkeys(code.co_names)
+            stack += [c for c in code.co_consts if isinstance(c, CodeType)]
+    return list(names)

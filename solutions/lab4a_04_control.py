@@ -1,0 +1,166 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lab 4A, notebook 4: not yet! (A-3)
+#
+# **1 point, about 30 minutes.** Starts from a graph that we ship.
+#
+# A dataflow runtime runs an operator *as soon as its inputs are there*. The clones of the
+# first block need only the input and the weights: they are ready in the first
+# microsecond. So the scheduler runs them at once, and everything that we saved is back.
+# In this notebook you
+#
+# - see a perfectly correct rewrite save nothing;
+# - add **control dependencies**, "not before these have run", so that each clone waits for
+#   its moment;
+# - write `llm_mlp_ar.dot`, the graph that you hand in.
+#
+# ![Bytes held when every node runs as soon as it can: without control dependencies nothing
+# is saved, with them the peak is low](images/control.svg)
+
+# %%
+import torch
+from torch import fx
+
+from lab_utils import (
+    add_control_dependency,
+    as_soon_as_possible,
+    check_acyclic,
+    kind,
+    live_bytes,
+    phase,
+    program_order,
+    write_dot,
+)
+from lab_utils.graph import Kind, Phase
+from lab_utils.lab4a import assemble, check, in_backward, open_graph, public_cases
+from lab_utils.plots import plot_memory
+from lab_utils.work import load_work, save_work
+
+given = public_cases("4.1")[0].given
+graph = open_graph("llm_mlp.rewired")
+nodes = {node.name: node for node in graph.nodes}
+clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].items()}
+
+# %% [markdown]
+# ## The saving disappears
+#
+# The same graph, twice: in program order, and as soon as possible.
+
+# %%
+plot_memory(
+    {
+        "rewired": live_bytes(graph, program_order(graph)),
+        "rewired graph, eager": live_bytes(graph, as_soon_as_possible(graph)),
+    }
+)
+# %% [markdown]
+# When does each clone run, and when is it first needed? The scheduler counts in steps; all
+# operators of one step run at the same time.
+
+# %%
+step = as_soon_as_possible(graph).step_of()
+loss_step = step[nodes["loss"]]
+print(f"the loss is known at step {loss_step}")
+for original, clone in list(clones.items())[-4:]:
+    first_reader = min(step[reader] for reader in clone.users)
+    print(f"{clone.name:28} runs at step {step[clone]:2}, first read at step {first_reader}")
+
+# %% [markdown]
+# ## Task 4.1: make the clones wait (¾ point, about 12 lines)
+#
+# `add_control_dependency(clone, other)` means: `clone` does not run before `other` has. Make
+# every clone wait for the moment when backward reaches it.
+#
+# - The clones stand in the graph right before the backward node for which they were made
+#   (see `clone.next`).
+# - That node reads a clone **and a gradient**. When the gradient is there, the moment has
+#   come.
+# - Never wait for something that needs the clone itself: that would be a circle.
+#   `check_acyclic(graph)` prints it.
+#
+# <details><summary>Help: which node is the clone made for?</summary>
+# Start at <code>clone.next</code> and go on while the node is a clone itself
+# (<code>phase(node) is Phase.RECOMPUTE</code>). The first other node is the reader.
+# </details>
+# <details><summary>Help: which of its inputs is the gradient?</summary>
+# The one that runs in backward: <code>phase(read) is Phase.BACKWARD</code>.
+# </details>
+# <details><summary>Help: I wait for the loss, and the peak is still high</summary>
+# Then the clones of all blocks start together, right after the loss. Each block must wait
+# for a gradient of its <em>own</em> block.
+# </details>
+
+
+# %% solution=t41
+def add_control_dependencies(graph: fx.Graph, clones: dict[fx.Node, fx.Node]) -> None:
+    """Make each clone wait until backward reaches the node that it is made for."""
+    ### BEGIN SOLUTION
+    for clone in clones.values():
+        reader = clone.next
+        while phase(reader) is Phase.RECOMPUTE:
+            reader = reader.next
+        gradients = [read for read in reader.all_input_nodes if phase(read) is Phase.BACKWARD]
+        if not gradients:  # a reader without a gradient: wait for the backward node before it
+            before = clone.prev
+            while phase(before) is not Phase.BACKWARD:
+                before = before.prev
+            gradients = [before]
+        add_control_dependency(clone, gradients[-1])
+    ### END SOLUTION
+
+
+# %% test=t41_check points=0.75
+### BEGIN HIDDEN TESTS
+from autograder.lab4a.grade import check
+
+### END HIDDEN TESTS
+check("4.1", add_control_dependencies)
+
+# %% [markdown]
+# ## Task 4.2: hand in the rewritten graph (¼ point)
+#
+# `assemble` takes the graph of notebook 1 through your own three functions. A step that you
+# have not finished is done for you, and it says so. Run the cell and look at the picture.
+
+# %%
+save_work(add_control_dependencies)
+final = assemble(
+    load_work("inject_recomputation"), load_work("rewire_backward"), add_control_dependencies
+)
+write_dot(final, "llm_mlp_ar.dot")
+base = open_graph("llm_mlp")
+plot_memory(
+    {
+        "without recomputation": live_bytes(base, as_soon_as_possible(base)),
+        "llm_mlp_ar.dot": live_bytes(final, as_soon_as_possible(final)),
+    }
+)
+# %% test=t42_check points=0.25
+### BEGIN HIDDEN TESTS
+from autograder.lab4a.grade import check
+
+### END HIDDEN TESTS
+check("4.2", "llm_mlp_ar.dot")
+
+# %% [markdown]
+# ## What you built
+#
+# | llm_mlp, peak of live bytes | program order | as soon as possible |
+# |---|---|---|
+# | without recomputation | high | high |
+# | recomputation, no control dependencies | low | **high** |
+# | recomputation with control dependencies | low | low |
+#
+# Real systems have the same problem. PyTorch's compiler has a pass that ties recomputed nodes
+# to the backward node that needs them (`control_deps` in Inductor), XLA has *optimization
+# barriers*, and Megatron-LM launches recomputation from autograd hooks so that it cannot
+# start early. In the project you will *choose* what to recompute, on BERT and ResNet.
+#
+# **Hand in**: the four notebooks, `llm_mlp.dot` and `llm_mlp_ar.dot` in one zip.
