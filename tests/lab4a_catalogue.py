@@ -306,7 +306,7 @@ WRONG = (
         "inject_recomputation",
         _INSERT,
         "with graph.inserting_before(reader.next):",
-        "stands after",
+        "it reads l3_gate_proj_act_1",
     ),
     _wrong(
         "dead clones are left behind",
@@ -368,7 +368,7 @@ WRONG = (
         "rewire_backward",
         _IF_BACKWARD,
         "if phase(reader) is not Phase.RECOMPUTE:",
-        "reads l0_gate_proj_recomp, which stands after it",
+        "l0_gate_proj_act: it reads l0_gate_proj_recomp",
     ),
     _wrong(
         "forward readers in place of backward ones",
@@ -376,7 +376,7 @@ WRONG = (
         "rewire_backward",
         _IF_BACKWARD,
         "if phase(reader) is Phase.FORWARD:",
-        "reads l0_gate_proj_recomp, which stands after it",
+        "l0_gate_proj_act: it reads l0_gate_proj_recomp",
     ),
     _wrong(
         "two clones swapped",
