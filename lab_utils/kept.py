@@ -34,7 +34,8 @@ def lost_values(graph: fx.Graph, drop: Collection[fx.Node]) -> set[fx.Node]:
     """The forward values that are gone when backward runs.
 
     Dropped ones, and those that no backward node reads: they die in forward, and a
-    clone that read one would keep it alive after all.
+    clone that read one would keep it alive after all. An operator with several
+    outputs is there only if all of them are, since it holds them together.
     """
     memory = storages(graph)
     dropped = set(drop)
@@ -50,5 +51,5 @@ def lost_values(graph: fx.Graph, drop: Collection[fx.Node]) -> set[fx.Node]:
         if node.op == "call_function"
         and is_early(node)
         and kind(node) is Kind.ACTIVATION
-        and not any(s in read_late and s.owner not in dropped for s in memory[node])
+        and not all(s in read_late and s.owner not in dropped for s in memory[node])
     }

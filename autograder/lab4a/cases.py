@@ -228,4 +228,3 @@ def _budget(before: int, reference: int, slack: float) -> int:
 
 def _case(name: str, given: CaseData, wanted: CaseData) -> CaseData:
     return {"name": name, "given": given, "wanted": wanted}
-

@@ -8,9 +8,9 @@ from typing import Any
 
 from lab_utils.checks import Case, CheckFailed, Task, Verdict, run_check
 from lab_utils.graph import LabError
+from lab_utils.kept import in_backward, kept_values
 from lab_utils.lab4a import file_task, profile_tasks, rewrite_tasks
 from lab_utils.lab4a.assemble import assemble
-from lab_utils.kept import in_backward, kept_values
 from lab_utils.lab4a.records import Peak, Uses
 from lab_utils.lab4a.replies import graph_file
 

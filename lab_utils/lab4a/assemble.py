@@ -56,5 +56,5 @@ def _is_usable(task_id: str, function: Step) -> bool:
         return False
     task, case = task_called(task_id), public_cases(task_id)[0]
     findings = outcome(task, case, attempt(task, function, case.given))
-    print(f"Task {task_id}: yours." if not findings else f"Task {task_id}: not used.\n{findings[0]}")
+    print(f"Task {task_id}: " + (f"not used.\n{findings[0]}" if findings else "yours."))
     return not findings

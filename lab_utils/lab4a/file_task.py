@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from torch import fx
+
 from lab_utils.checks import BadAnswer, Case, Finding, Task
 from lab_utils.compare import Differs, diff
-from lab_utils.dot_read import read_dot
+from lab_utils.dot_read import DotError, read_dot
 from lab_utils.graph import check_acyclic, is_opaque
 from lab_utils.kept import is_early
 from lab_utils.lab4a.replies import graph_of
@@ -23,9 +25,16 @@ def _ask_file(path: Any, _given: Mapping[str, Any]) -> Any:
     return {"dot": file.read_text(encoding="utf-8", errors="replace"), "file": file.name}
 
 
+def _read(answer: Mapping[str, Any]) -> fx.Graph:
+    try:
+        return read_dot(answer["dot"] + "\n")
+    except DotError as error:
+        raise DotError(str(error).replace("<text>", answer["file"], 1)) from None
+
+
 def _judge_traced(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """By structure; kinds are the business of task 1.1."""
-    found = diff(graph_of(case.wanted["graph"]), read_dot(answer["dot"] + "\n"))
+    found = diff(graph_of(case.wanted["graph"]), _read(answer))
     return [
         Finding(f"{answer['file']}: {one.text}", "the graph of this notebook", "Write it again.")
         for one in found
@@ -35,7 +44,7 @@ def _judge_traced(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
 def _judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """It recomputes, and is the same training step; its peak is the business of the other tasks."""
-    base, mine = graph_of(case.wanted["graph"]), read_dot(answer["dot"] + "\n")
+    base, mine = graph_of(case.wanted["graph"]), _read(answer)
     file = answer["file"]
     if is_opaque(mine):
         look = "Write it with write_dot."

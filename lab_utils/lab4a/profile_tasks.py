@@ -116,7 +116,7 @@ def _pretend(profiler: fx.Interpreter, warmup: int, time: list[float]) -> None:
         time[0] += seconds[node] * (counted if counted > 0 else 1000)
         return call(target, args, kwargs)
 
-    profiler.fetch_args_kwargs_from_env = fetch_arguments  # type: ignore[method-assign]
+    profiler.fetch_args_kwargs_from_env = fetch_arguments  # type: ignore[method-assign,assignment]
     profiler.call_function = call_function  # type: ignore[method-assign]
 
 
@@ -247,4 +247,3 @@ TASKS = (
     Task("1.3", "time and memory of each operator", 1, _ask_profiler, _judge_profiler),
     Task("1.4", "the peak", 0.5, _ask_peak, _judge_peak, _picture_peak),
 )
-

@@ -203,7 +203,7 @@ def _misplaced(base: fx.Graph, after: fx.Graph, clones: Mapping[str, str]) -> li
     place = {node.name: index for index, node in enumerate(after.nodes)}
     last_early = max(place[n.name] for n in base.nodes if n.op == "call_function" and is_early(n))
     findings = []
-    for original, clone in clones.items():
+    for clone in clones.values():
         if place[clone] < last_early:
             findings.append(
                 Finding(
