@@ -7,7 +7,7 @@ NAME ?=
 # A machine without a display is told the address instead; macOS always has one.
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
 
-.PHONY: help setup lab test bench lock clean
+.PHONY: help setup lab test bench notebooks lock clean
 
 help: ## list the targets
 	@echo "make lab, make test, ...: each first installs what it needs into .venv"
@@ -25,6 +25,11 @@ test: setup ## run linters, type checker and tests (ARGS="-k dot" goes to pytest
 
 bench: setup ## run the benchmarks and write build/bench.json (NAME=... runs one)
 	@$(VENV) -m tests.benchmarks $(NAME)
+
+notebooks: setup ## build cases, pictures, solved and student notebooks (all derived files)
+	@$(VENV) -m autograder.lab4a.build
+	@$(VENV) -m solutions.pictures
+	@$(VENV) -m solutions.build
 
 lock: ## write requirements.lock anew after a change of requirements.txt
 	@PYTHON="$(PYTHON)" bash setup/lock.sh

@@ -65,9 +65,7 @@ _HOME = {
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = [
-    *_MODULE_OF
-]
+__all__ = [*_MODULE_OF]
 
 
 def __getattr__(name: str) -> Any:

@@ -147,11 +147,11 @@ def run_check(task: Task, function: Any, cases: Sequence[Case]) -> Verdict:
 def _show(
     task: Task, cases: Sequence[Case], replies: Sequence[Mapping[str, Any]], verdict: Verdict
 ) -> None:
-    """Draw the first case that went wrong, or else the last one."""
+    """Draw the first case that went wrong, or else the first one."""
     if task.picture is None or not _in_notebook():
         return
     wrong = [place for place, (_, findings) in enumerate(verdict.found) if findings]
-    place = wrong[0] if wrong else len(cases) - 1
+    place = wrong[0] if wrong else 0
     if "answer" not in replies[place]:
         return
     try:
@@ -160,10 +160,8 @@ def _show(
         return
     if figure is not None:
         from IPython.display import display
-        from matplotlib import pyplot
 
-        display(figure)  # type: ignore[no-untyped-call]
-        pyplot.close(figure)
+        display(figure)
 
 
 def _in_notebook() -> bool:
@@ -171,7 +169,7 @@ def _in_notebook() -> bool:
         from IPython import get_ipython
     except ImportError:
         return False
-    shell = get_ipython()  # type: ignore[no-untyped-call]
+    shell = get_ipython()
     return shell is not None and hasattr(shell, "kernel")
 
 

@@ -26,10 +26,13 @@ MAX_LENGTH = 20_000  # characters: a concatenation of five thousand values
 MAX_DEPTH = 8  # brackets inside brackets
 
 _TORCH_NAMES: dict[str, Any] = {
-    **{
-        name: getattr(torch, name)
-        for name in ["float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "strided", "contiguous_format", "preserve_format", "channels_last", "channels_last_3d"]
-    }
+    str(value).removeprefix("torch."): value
+    for value in (
+        *(torch.float16, torch.bfloat16, torch.float32, torch.float64),
+        *(torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.bool),
+        *(torch.contiguous_format, torch.preserve_format),
+        *(torch.channels_last, torch.channels_last_3d, torch.strided),
+    )
 }
 _NAME_OF = {value: f"torch.{name}" for name, value in _TORCH_NAMES.items()}
 _NUMBERS = {"inf": float("inf"), "nan": float("nan")}
@@ -147,13 +150,10 @@ def _read(tree: ast.expr, place: str, holes: list[str]) -> Any:
             return value
         case ast.Name(id=name) if name in _NUMBERS:
             return _NUMBERS[name]
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)) if type(value) in (
-            int,
-            float,
-        ):
-            return -value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Name(id=name)) if name in _NUMBERS:
-            return -_NUMBERS[name]
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant() | ast.Name() as operand):
+            number = _read(operand, place, holes)
+            if type(number) in (int, float):
+                return -number
         case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in _TORCH_NAMES:
             return _TORCH_NAMES[name]
         case ast.Call(

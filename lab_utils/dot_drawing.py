@@ -21,7 +21,8 @@ class DotError(LabError):
     """A .dot file that cannot be written or read; one line says where, why and what to do."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        line = " ".join(message.split())
+        super().__init__(line if len(line) <= 1200 else f"{line[:1000]} ... {line[-150:]}")
 
 
 def short(text: str) -> str:

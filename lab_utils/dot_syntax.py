@@ -8,16 +8,15 @@ operator may well read one value twice.
 
 from __future__ import annotations
 
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from lab_utils.dot_drawing import DotEdge, DotNode, Drawing, short
-from lab_utils.dot_tokens import Token, tokens
+from lab_utils.dot_tokens import NAMES, Token, TokenStream
 
 MAX_NODES = 50_000
 MAX_EDGES = 1_000_000
 MAX_DEFAULTS = 200  # attributes of one node or edge statement
 
-_NAMES = ("bare", "quoted", "html")
 _STATEMENTS = ("graph", "node", "edge")
 
 
@@ -32,6 +31,8 @@ def parse_dot(text: str, source: str) -> Drawing:
     """
     drawing = Drawing(source, text)
     _Parser(drawing).parse()
+    # An edge may mention a node before its own statement, which is where it belongs.
+    drawing.nodes = dict(sorted(drawing.nodes.items(), key=lambda item: item[1].position))
     return drawing
 
 
@@ -47,8 +48,7 @@ class _Scope(NamedTuple):
 class _Parser:
     def __init__(self, drawing: Drawing) -> None:
         self.drawing = drawing
-        self.tokens = tokens(drawing)
-        self.token = next(self.tokens)  # the next one, not yet taken
+        self.tokens = TokenStream(drawing)
         self.node_defaults: dict[str, str] = {}
         self.edge_defaults: dict[str, str] = {}
         self.mentions: list[str] = []  # names of nodes, as often as they stand in the text
@@ -57,27 +57,27 @@ class _Parser:
 
     def parse(self) -> None:
         self._header()
-        while not self._statement(self._take()):
+        while not self._statement(self.tokens.take()):
             pass
-        if self.token.kind != "end":
-            self._expected("nothing after the digraph's closing }", self.token)
+        if self.tokens.following.kind != "end":
+            self.tokens.expected("nothing after the digraph's closing }", self.tokens.following)
 
     def _header(self) -> None:
-        if _is_word(self.token, "strict"):
-            self._take()
-        token = self._take()
-        if _is_word(token, "graph"):
+        if self.tokens.following.is_word("strict"):
+            self.tokens.take()
+        token = self.tokens.take()
+        if token.is_word("graph"):
             raise self.drawing.error(
                 "the graph is undirected: begin with digraph, and draw edges with ->",
                 token.position,
             )
-        if not _is_word(token, "digraph"):
-            self._expected("digraph at the beginning", token)
-        if self.token.kind in _NAMES:
-            self._take()
-        token = self._take()
+        if not token.is_word("digraph"):
+            self.tokens.expected("digraph at the beginning", token)
+        if self.tokens.following.kind in NAMES:
+            self.tokens.take()
+        token = self.tokens.take()
         if token.kind != "{":
-            self._expected("{ after digraph", token)
+            self.tokens.expected("{ after digraph", token)
 
     def _statement(self, token: Token) -> bool:
         """Read on to the end of a statement, or up to the next operand of an edge.
@@ -86,18 +86,18 @@ class _Parser:
         """
         if token.kind == "{":
             self._open()
-        elif _is_word(token, "subgraph"):
-            if self.token.kind in _NAMES:
-                self._take()
-            if self.token.kind != "{":
-                self._expected("{ after subgraph", self.token)
-        elif token.kind in _NAMES and not _is_word(token, *_STATEMENTS):
-            if self.token.kind == "=" and not self.chain:
-                self._graph_attributes(dict([self._pair(token)]))
+        elif token.is_word("subgraph"):
+            if self.tokens.following.kind in NAMES:
+                self.tokens.take()
+            if self.tokens.following.kind != "{":
+                self.tokens.expected("{ after subgraph", self.tokens.following)
+        elif token.kind in NAMES and not token.is_word(*_STATEMENTS):
+            if self.tokens.following.kind == "=" and not self.chain:
+                self._graph_attributes({token.text: self.tokens.value_of(token)})
             else:
                 self._operand(token)
         elif self.chain:
-            self._expected("a node after ->", token)
+            self.tokens.expected("a node after ->", token)
         elif token.kind == "}":
             if not self.scopes:
                 return True
@@ -107,18 +107,8 @@ class _Parser:
         elif token.kind == "bare":
             self._defaults(token)
         elif token.kind != ";":
-            self._expected("a node, an edge or }", token)
+            self.tokens.expected("a node, an edge or }", token)
         return False
-
-    def _take(self) -> Token:
-        token = self.token
-        if token.kind != "end":
-            self.token = next(self.tokens)
-        return token
-
-    def _expected(self, wanted: str, token: Token) -> NoReturn:
-        found = f"{token.text}={token.value}" if token.kind == "pair" else token.text
-        raise self.drawing.error(f"expected {wanted}, found {short(found)}", token.position)
 
     def _open(self) -> None:
         self.scopes.append(
@@ -129,7 +119,7 @@ class _Parser:
     def _close(self, brace: Token) -> None:
         self.chain, self.node_defaults, self.edge_defaults, first = self.scopes.pop()
         group: list[str] = []
-        if self.chain or self.token.kind == "->":
+        if self.chain or self.tokens.following.kind == "->":
             group = list(dict.fromkeys(self.mentions[first:]))
             self.mentions[first:] = group  # else groups around it would count repetitions again
         self.chain.append(group)
@@ -143,19 +133,20 @@ class _Parser:
             nodes[name] = DotNode(name, token.position, self.node_defaults, {}, False)
         self.mentions.append(name)
         self.chain.append([name])
-        while self.token.kind == ":":  # a port: the side of the box at which an edge ends
-            self._take()
-            if self._take().kind not in _NAMES:
-                self._expected("a port's name after :", self.token)
+        while self.tokens.following.kind == ":":
+            self.tokens.take()
+            port = self.tokens.take()  # the side of a box at which an edge ends
+            if port.kind not in NAMES:
+                self.tokens.expected("a port's name after :", port)
         self._after_operand(token)
 
     def _after_operand(self, last: Token) -> None:
-        if self.token.kind == "->":
-            self._take()
+        if self.tokens.following.kind == "->":
+            self.tokens.take()
             return
-        if self.token.kind == "--":
-            self._expected("-> between the ends of an edge", self.token)
-        attributes = self._attributes() if self.token.kind == "[" else {}
+        if self.tokens.following.kind == "--":
+            self.tokens.expected("-> between the ends of an edge", self.tokens.following)
+        attributes = self.tokens.attributes()
         if len(self.chain) > 1:
             self._add_edges(attributes, last.position)
         elif last.kind != "}":
@@ -164,9 +155,10 @@ class _Parser:
 
     def _define(self, token: Token, attributes: dict[str, str]) -> None:
         node = self.drawing.nodes[token.text]
-        for attribute in attributes.keys() & node.attributes.keys():
+        again = next((key for key in attributes if key in node.attributes), None)
+        if again is not None:
             raise self.drawing.error(
-                f"node {short(node.name)} is defined twice ({short(attribute)} is given again): "
+                f"node {short(node.name)} is defined twice ({short(again)} is given again): "
                 "remove one, or give it another name",
                 token.position,
             )
@@ -186,40 +178,14 @@ class _Parser:
                 for head in heads
             ]
 
-    def _attributes(self) -> dict[str, str]:
-        """``[name=value, …]``, perhaps several in a row; HTML values are passed over."""
-        found: dict[str, str] = {}
-        while self.token.kind == "[":
-            self._take()
-            while (token := self._take()).kind != "]":
-                if token.kind == "pair":
-                    found[token.text] = token.value
-                elif token.kind in _NAMES:
-                    name, value = self._pair(token)
-                    found[name] = value
-                    if self.token.kind in (",", ";"):
-                        self._take()
-                else:
-                    self._expected("name=value or ]", token)
-        return found
-
-    def _pair(self, name: Token) -> tuple[str, str]:
-        sign = self._take()
-        if sign.kind != "=":
-            self._expected(f"= after {short(name.text)}", sign)
-        value = self._take()
-        if value.kind not in _NAMES:
-            self._expected(f"a value for {short(name.text)}", value)
-        return name.text, "" if value.kind == "html" else value.text
-
     def _defaults(self, token: Token) -> None:
         statement = token.text.lower()
-        if self.token.kind != "[":
+        if self.tokens.following.kind != "[":
             raise self.drawing.error(
                 f'{statement} is a word of DOT: a node of that name is written "{statement}"',
                 token.position,
             )
-        attributes = self._attributes()
+        attributes = self.tokens.attributes()
         if statement == "graph":
             self._graph_attributes(attributes)
         elif statement == "node":
@@ -238,7 +204,3 @@ class _Parser:
     def _graph_attributes(self, attributes: dict[str, str]) -> None:
         if not self.scopes:
             self.drawing.attributes |= attributes
-
-
-def _is_word(token: Token, *words: str) -> bool:
-    return token.kind == "bare" and token.text.lower() in words

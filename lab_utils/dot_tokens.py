@@ -1,10 +1,10 @@
-"""DOT text to tokens: one regular expression, and no look back."""
+"""DOT text to tokens: one regular expression, and never a look back."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from lab_utils.dot_drawing import DotError, Drawing, short
 
@@ -38,13 +38,66 @@ class Token(NamedTuple):
     position: int
     value: str = ""
 
+    def is_word(self, *words: str) -> bool:
+        """Whether this is one of DOT's own words, in any mixture of capitals."""
+        return self.kind == "bare" and self.text.lower() in words
 
-def tokens(drawing: Drawing) -> Iterator[Token]:
-    """The tokens of ``drawing.text``, the last of kind ``end``.
+
+NAMES = ("bare", "quoted", "html")  # kinds of token that can name something
+
+
+class TokenStream:
+    """The tokens of a text, one after the other; ``following`` is the next to be taken.
 
     Raises:
         DotError: at the first character that begins no token.
     """
+
+    def __init__(self, drawing: Drawing) -> None:
+        self.drawing = drawing
+        self._rest = _tokens(drawing)
+        self.following = next(self._rest)
+
+    def take(self) -> Token:
+        """Go on by one token and return it; the end is never passed."""
+        token = self.following
+        if token.kind != "end":
+            self.following = next(self._rest)
+        return token
+
+    def expected(self, wanted: str, token: Token) -> NoReturn:
+        """Complain that ``token`` is not what should stand there."""
+        found = f"{token.text}={token.value}" if token.kind == "pair" else token.text
+        raise self.drawing.error(f"expected {wanted}, found {short(found)}", token.position)
+
+    def attributes(self) -> dict[str, str]:
+        """Take ``[name=value, …]``, perhaps several of them, perhaps none."""
+        found: dict[str, str] = {}
+        while self.following.kind == "[":
+            self.take()
+            while (token := self.take()).kind != "]":
+                if token.kind == "pair":
+                    found[token.text] = token.value
+                elif token.kind in NAMES:
+                    found[token.text] = self.value_of(token)
+                    if self.following.kind in (",", ";"):
+                        self.take()
+                else:
+                    self.expected("name=value or ]", token)
+        return found
+
+    def value_of(self, name: Token) -> str:
+        """Take ``= value``; HTML, which is for the picture only, counts as empty."""
+        sign = self.take()
+        if sign.kind != "=":
+            self.expected(f"= after {short(name.text)}", sign)
+        value = self.take()
+        if value.kind not in NAMES:
+            self.expected(f"a value for {short(name.text)}", value)
+        return "" if value.kind == "html" else value.text
+
+
+def _tokens(drawing: Drawing) -> Iterator[Token]:
     text, place = drawing.text, 0
     match_token = _TOKEN.match
     while True:

@@ -67,6 +67,7 @@ _HEAD = f"""digraph training_step {{
   node [shape=box, style="filled,rounded", fontname="Helvetica"];
   edge [color=gray30];
 """
+_ORDER = "[style=dotted, color=gray70, constraint=false]"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = {"strict", "graph", "digraph", "subgraph", "node", "edge"}
 _SAFE = " !#$&'()*+,-./:;<=>?@[]^_`{}~"  # all of ASCII but what joins, quotes or escapes
@@ -96,7 +97,7 @@ def _statements(graph: fx.Graph) -> Iterator[str]:
         for _, read in edges[node]:
             if read not in known:
                 raise _error(
-                    node, f"it reads {read.name}, which is made later: insert {read.name} before it"
+                    node, f"it reads {read.name}, which is not made before it: insert that first"
                 )
         known.add(node)
         if node in results:
@@ -106,6 +107,8 @@ def _statements(graph: fx.Graph) -> Iterator[str]:
     order = overwrite_order(graph)
     for node in nodes:
         waits_for = control_dependencies(node)
+        if waits_for and node.op == "placeholder":
+            raise _error(node, "a placeholder is given, so that it cannot wait")
         for place, read in edges[node]:
             yield f"{_name(read)} -> {_name(node)} {_list({'arg': place})}"
         for other in waits_for:
@@ -115,7 +118,7 @@ def _statements(graph: fx.Graph) -> Iterator[str]:
         told = {*node.all_input_nodes, *waits_for}
         for other in order[node]:
             if other not in told:
-                yield f"{_name(other)} -> {_name(node)} [style=dotted, color=gray70]"
+                yield f"{_name(other)} -> {_name(node)} {_ORDER}"
 
 
 def _labels(graph: fx.Graph) -> dict[fx.Node, list[tuple[str, int]]]:
@@ -137,18 +140,17 @@ def _labels(graph: fx.Graph) -> dict[fx.Node, list[tuple[str, int]]]:
 def _attributes(node: fx.Node) -> tuple[dict[str, str], list[tuple[str, fx.Node]]]:
     """What is told about ``node``, and the nodes that it reads by their place."""
     try:
-        told = {"phase": Phase(phase(node)), "kind": Kind(kind(node))}
+        when, what = Phase(phase(node)), Kind(kind(node))
     except (KeyError, ValueError):
         raise _error(
             node,
             "it has no phase or kind: make clones with graph.node_copy and mark_recomputed",
         ) from None
     try:
-        operator, call, holes = operator_name(node), {}, []
+        operator, call, holes = operator_name(node), "", list[tuple[str, fx.Node]]()
         if node.op != "placeholder":
             resolve(operator)
-            text, holes = write_call(node.args, node.kwargs)
-            call = {"args": text}
+            call, holes = write_call(node.args, node.kwargs)
         value = value_text(node.meta.get("val"))
     except LabError as error:
         raise _error(node, str(error)) from None
@@ -156,14 +158,15 @@ def _attributes(node: fx.Node) -> tuple[dict[str, str], list[tuple[str, fx.Node]
         raise _error(node, "it has no meta['val']: make clones with graph.node_copy")
     attributes = {
         "label": f"{node.name}: {_word(node)}",
-        "fillcolor": COLOURS[told["kind"]],
+        "fillcolor": COLOURS[what],
         "op": operator,
-        **call,
-        **({"value": value} if value != "None" else {}),
-        **told,
-        **{k: _escaped(node.meta[k]) for k in ("module", "source") if node.meta.get(k)},
+        "args": call,
+        "value": value if value != "None" else "",
+        "phase": when,
+        "kind": what,
+        **{key: _escaped(node.meta.get(key, "")) for key in ("module", "source")},
     }
-    return attributes, holes
+    return {key: text for key, text in attributes.items() if text}, holes
 
 
 def _word(node: fx.Node) -> str:

@@ -49,7 +49,6 @@ class Storage:
             return max(extent(val), *(extent(n.meta["val"]) for n in self.owner.all_input_nodes))
         return extent(val[self.index] if isinstance(val, tuple) else val)
 
-
     @property
     def kind(self) -> Kind:
         """What the value in it is for; outputs of one operator may be for different things."""

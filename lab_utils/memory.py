@@ -21,7 +21,6 @@ from lab_utils.effects import Storage, storages
 from lab_utils.graph import Kind, LabError
 from lab_utils.schedule import Schedule, in_order
 
-
 #: The student's function that is being asked to do what ``live_bytes`` does.
 _to_be_written: ContextVar[str | None] = ContextVar("to_be_written", default=None)
 

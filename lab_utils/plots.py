@@ -42,13 +42,14 @@ def plot_memory(
             axis.text(0, budget / _MB, " budget", va="bottom", fontsize=8)
     if wanted is not None:
         last = axes[0][-1]
-        reach = max(len(next(reversed(lines.values())).total) - 1, 1)
+        reach = max(len(list(lines.values())[-1].total) - 1, 1)
         places = [reach * i / max(len(wanted) - 1, 1) for i in range(len(wanted))]
         last.plot(places, [b / _MB for b in wanted], color="black", linestyle=":", label="wanted")
     axes[0][0].set_ylabel("bytes held (MB)")
     shown = {label: handle for axis in axes[0] for handle, label in _legend(axis)}
     figure.legend(shown.values(), shown.keys(), loc="outside right upper", fontsize=8)
     figure.set_layout_engine("constrained")
+    pyplot.close(figure)  # a notebook shows what is returned, and would show it twice
     return figure
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import symtable
 import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from lab_utils.graph import LabError
@@ -115,16 +116,13 @@ def _namespace(value: Any) -> dict[str, Any]:
 
 
 def _used_names(value: Any) -> list[str]:
-    """The global names in a function, or in the bases and methods of a class."""
-    names: dict[str, None] = {}
-    tree = ast.parse(textwrap.dedent(inspect.getsource(value)))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            names[node.id] = None
-    if inspect.isfunction(value):
-        stack: list[CodeType] = [value.__code__]
-        while stack:
-            code = stack.pop()
-            names |= dict.fromkeys(code.co_names)
-            stack += [c for c in code.co_consts if isinstance(c, CodeType)]
+    """The global names that a function or class uses, in any of its scopes."""
+    text = textwrap.dedent(inspect.getsource(value))
+    module = symtable.symtable(text, "<work>", "exec")
+    names = {s.get_name(): None for s in module.get_symbols() if not s.is_assigned()}
+    scopes = list(module.get_children())
+    while scopes:
+        scope = scopes.pop()
+        names |= {s.get_name(): None for s in scope.get_symbols() if s.is_global()}
+        scopes += scope.get_children()
     return list(names)

@@ -67,7 +67,7 @@ graph = trace_workload(llm_mlp(layers=4, width=64, hidden=256, batch=512))
 nodes = {node.name: node for node in graph.nodes}
 print(len(nodes), "nodes; the first block:")
 for node in list(graph.nodes)[14:23]:
-    print(f"  {node.name:18} = {str(node.target):22} of {[n.name for n in node.all_input_nodes]}")
+    print(f"  {node.name:18} = {node.target!s:22} of {[n.name for n in node.all_input_nodes]}")
 
 # %% [markdown]
 # This is all of `torch.fx` that you need today:
@@ -228,9 +228,9 @@ def activation_lifetimes(graph: fx.Graph) -> dict[fx.Node, Uses]:
     memory = storages(graph)
     readers: dict[fx.Node, list[fx.Node]] = {}
     for node in graph.nodes:
-        if node.op == "call_function" and kind(node) is Kind.ACTIVATION:
-            if any(storage.owner is node for storage in memory[node]):
-                readers[node] = []
+        owns = any(storage.owner is node for storage in memory[node])
+        if node.op == "call_function" and kind(node) is Kind.ACTIVATION and owns:
+            readers[node] = []
         if is_operation(node):
             owners = {s.owner for read in node.all_input_nodes for s in memory[read]}
             for owner in owners - {node}:

@@ -25,6 +25,7 @@
 # is saved, with them the peak is low](images/control.svg)
 
 # %%
+import pandas as pd
 import torch
 from torch import fx
 
@@ -36,6 +37,7 @@ from lab_utils import (
     live_bytes,
     phase,
     program_order,
+    read_dot,
     write_dot,
 )
 from lab_utils.graph import Kind, Phase
@@ -68,7 +70,7 @@ plot_memory(
 step = as_soon_as_possible(graph).step_of()
 loss_step = step[nodes["loss"]]
 print(f"the loss is known at step {loss_step}")
-for original, clone in list(clones.items())[-4:]:
+for clone in list(clones.values())[-4:]:
     first_reader = min(step[reader] for reader in clone.users)
     print(f"{clone.name:28} runs at step {step[clone]:2}, first read at step {first_reader}")
 
@@ -124,24 +126,23 @@ from autograder.lab4a.grade import check
 check("4.1", add_control_dependencies)
 
 # %% [markdown]
-# ## Task 4.2: hand in the rewritten graph (¼ point)
+# ## Task 4.2: hand in the rewritten graph (¼ point, about 2 lines)
 #
-# `assemble` takes the graph of notebook 1 through your own three functions. A step that you
-# have not finished is done for you, and it says so. Run the cell and look at the picture.
+# `assemble(inject, rewire, wait)` takes the graph of notebook 1 through your own three
+# functions and returns the result. A step that you have not finished is done for you, and it
+# says so. Call it with your functions, and write what it returns to `llm_mlp_ar.dot`.
 
 # %%
 save_work(add_control_dependencies)
-final = assemble(
-    load_work("inject_recomputation"), load_work("rewire_backward"), add_control_dependencies
-)
+inject = load_work("inject_recomputation")
+rewire = load_work("rewire_backward")
+
+# %% solution=t42
+### BEGIN SOLUTION
+final = assemble(inject, rewire, add_control_dependencies)
 write_dot(final, "llm_mlp_ar.dot")
-base = open_graph("llm_mlp")
-plot_memory(
-    {
-        "without recomputation": live_bytes(base, as_soon_as_possible(base)),
-        "llm_mlp_ar.dot": live_bytes(final, as_soon_as_possible(final)),
-    }
-)
+### END SOLUTION
+
 # %% test=t42_check points=0.25
 ### BEGIN HIDDEN TESTS
 from autograder.lab4a.grade import check
@@ -150,14 +151,40 @@ from autograder.lab4a.grade import check
 check("4.2", "llm_mlp_ar.dot")
 
 # %% [markdown]
+# Look at the result: the graph that you were given beside the one that you hand in.
+
+# %%
+base, final = open_graph("llm_mlp"), read_dot("llm_mlp_ar.dot")
+plot_memory(
+    {
+        "without recomputation": live_bytes(base, as_soon_as_possible(base)),
+        "llm_mlp_ar.dot": live_bytes(final, as_soon_as_possible(final)),
+    }
+)
+
+# %% [markdown]
 # ## What you built
 #
-# | llm_mlp, peak of live bytes | program order | as soon as possible |
-# |---|---|---|
-# | without recomputation | high | high |
-# | recomputation, no control dependencies | low | **high** |
-# | recomputation with control dependencies | low | low |
-#
+# The whole story of the lab in six numbers, from your own graphs:
+
+# %%
+unguarded = open_graph("llm_mlp.rewired")
+pd.DataFrame(
+    [
+        {
+            "llm_mlp, peak in MB": name,
+            "program order": live_bytes(g, program_order(g)).peak / 1e6,
+            "as soon as possible": live_bytes(g, as_soon_as_possible(g)).peak / 1e6,
+        }
+        for name, g in (
+            ("without recomputation", base),
+            ("recomputation, no control dependencies", unguarded),
+            ("recomputation with control dependencies", final),
+        )
+    ]
+).round(2)
+
+# %% [markdown]
 # Real systems have the same problem. PyTorch's compiler has a pass that ties recomputed nodes
 # to the backward node that needs them (`control_deps` in Inductor), XLA has *optimization
 # barriers*, and Megatron-LM launches recomputation from autograd hooks so that it cannot

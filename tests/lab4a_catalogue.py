@@ -47,9 +47,7 @@ _UNSHARED = """            if value in clones:
 """
 
 
-def _wrong(
-    name: str, task: str, function: str, old: str, new: str, *says: str
-) -> Change:
+def _wrong(name: str, task: str, function: str, old: str, new: str, *says: str) -> Change:
     return Change(name, function, old, new, task, says)
 
 
@@ -222,7 +220,8 @@ WRONG = (
         "2.2",
         "inject_recomputation",
         "    clones: dict",
-        "    kept = {n for n in graph.nodes if n not in drop}\n    lost = set(drop)\n    clones: dict",
+        "    kept = {n for n in graph.nodes if n not in drop}\n    lost = set(drop)\n"
+        "    clones: dict",
         "nobody keeps",
     ),
     _wrong(
@@ -249,7 +248,8 @@ WRONG = (
         "2.2",
         "inject_recomputation",
         _SHARED,
-        "            kept = {n for n in graph.nodes if kind(n) in ('INPUT', 'WEIGHT')}\n" + _UNSHARED,
+        "            kept = {n for n in graph.nodes if kind(n) in ('INPUT', 'WEIGHT')}\n"
+        + _UNSHARED,
         "operators run again",
     ),
     _wrong(
@@ -315,7 +315,8 @@ WRONG = (
         "    return clones\n",
         "    for node, clone in list(clones.items()):\n"
         "        with graph.inserting_before(clone):\n"
-        "            mark_recomputed(graph.node_copy(clone, lambda read: read))\n    return clones\n",
+        "            mark_recomputed(graph.node_copy(clone, lambda read: read))\n"
+        "    return clones\n",
         "no backward node reads",
     ),
     _wrong(
@@ -468,7 +469,9 @@ WRONG = (
     ),
 )
 
-_ROOTS = "if not any(phase(read) is Phase.RECOMPUTE for read in clone.all_input_nodes):\n            "
+_ROOTS = (
+    "if not any(phase(read) is Phase.RECOMPUTE for read in clone.all_input_nodes):\n            "
+)
 
 RIGHT = (
     Change(
@@ -505,8 +508,7 @@ RIGHT = (
         "annotations of their own",
         "inject_recomputation",
         "clones[node] = mark_recomputed(clone)",
-        "clones[node] = mark_recomputed(clone)\n"
-        "                    clone.meta['note'] = 'mine'",
+        "clones[node] = mark_recomputed(clone)\n                    clone.meta['note'] = 'mine'",
     ),
     Change(
         "a chain of clones for each value",

@@ -1,0 +1,41 @@
+"""Reading and comparing two large files against what Graphviz and pydot need to parse one."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+
+from lab_utils.compare import diff
+
+from autograder.lab4a.models import renamed
+from lab_utils.dot_read import read_dot
+from lab_utils.dot_write import write_dot
+from lab_utils.models import llm_mlp
+from lab_utils.trace import trace_workload
+from tests.benchmarks import Row, progress, timed
+
+LAYERS = 350  # about 10,000 nodes
+
+
+def benchmarks() -> Iterator[Row]:
+    """Wall time, since the peer works in two processes."""
+    import pydot
+
+    progress(f"tracing llm_mlp with {LAYERS} layers")
+    graph = trace_workload(llm_mlp(LAYERS, width=8, hidden=16, batch=4))
+    mine, other = write_dot(graph), write_dot(renamed(graph))
+
+    def ours() -> None:
+        assert diff(read_dot(mine), read_dot(other)).equal
+
+    def theirs() -> None:
+        done = subprocess.run(["dot", "-Tcanon"], input=mine.encode(), capture_output=True)
+        pydot.graph_from_dot_data(done.stdout.decode())
+
+    progress("reading and comparing two files")
+    seconds = timed(ours, repeat=2, clock=time.perf_counter)
+    progress("dot -Tcanon and pydot on one of them")
+    peer = timed(theirs, repeat=1, clock=time.perf_counter)
+    name = f"read and diff two files of {len(graph.nodes):,} nodes"
+    yield Row(name, seconds, "dot -Tcanon + pydot, one file", peer, "s", 1)
