@@ -26,7 +26,7 @@ import torch
 from torch import fx
 
 from lab_utils import kind, mark_recomputed, phase
-from lab_utils.lab4a import check, in_backward, kept_values, open_graph
+from lab_utils.lab4a import check, in_backward, kept_values, open_graph, public_cases
 from lab_utils.work import save_work
 
 graph = open_graph("llm_mlp")
@@ -47,11 +47,7 @@ print(len(nodes), "nodes")
 # never reads it, so nobody keeps it.
 
 # %%
-drop = [
-    node
-    for name, node in nodes.items()
-    if name[0] == "l" and name.endswith(("gate_proj", "_act", "up_proj")) and name[2] == "_"
-]
+drop = [nodes[name] for name in public_cases("2.2")[0].given["drop"]]
 kept = kept_values(graph, drop)
 print("dropped:", [node.name for node in drop][:5], "…")
 for name in ("x", "l1_up_proj_w_t", "l0_add", "l1_up_proj", "l1_down_proj"):

@@ -449,13 +449,17 @@ def test_notebooks_of_a_lab_are_sound(lab: Lab) -> None:
                     ast.parse(re.sub(r"^\s*[%!].*$", "", cell.source, flags=re.M))
 
 
+@pytest.mark.parametrize("dialect", ["jupyter", "colab", "vscode"])
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.id)
-def test_solved_gets_full_marks_and_unfilled_none(lab: Lab, tmp_path: Path) -> None:
+def test_solved_gets_full_marks_and_unfilled_none(lab: Lab, dialect: str, tmp_path: Path) -> None:
+    """Through nbgrader's own autograde, as each front end saves the notebooks."""
+    saved = {"jupyter": lambda notebook: notebook, "colab": as_colab, "vscode": as_vscode}[dialect]
     course = copy_course(tmp_path)
     assert main([], course) == 0
     solved = folder_of(course / "solutions", lab.id)
-    submit(course, lab.id, "solved", solved)
-    submit(course, lab.id, "unfilled", folder_of(course / "notebooks", lab.id))
+    unfilled = folder_of(course / "notebooks", lab.id)
+    submit(course, lab.id, "solved", {name: saved(nb) for name, nb in solved.items()})
+    submit(course, lab.id, "unfilled", {name: saved(nb) for name, nb in unfilled.items()})
     wanted = full_marks(solved)
     assert wanted
     grades = {
