@@ -54,7 +54,7 @@ def inject(graph: fx.Graph, drop: Collection[fx.Node]) -> Clones:
     Raises:
         LabError: a value that would have to run twice cannot.
     """
-    _check(graph, drop)
+    _check(graph, set(drop))
     lost = lost_values(graph, drop)
     clones: Clones = {}
     for reader in [n for n in graph.nodes if n.op == "call_function" and not is_early(n)]:
@@ -96,7 +96,7 @@ def make_wait(graph: fx.Graph, clones: Clones) -> None:
             add_control_dependency(clone, moment)
 
 
-def _check(graph: fx.Graph, drop: Collection[fx.Node]) -> None:
+def _check(graph: fx.Graph, drop: set[fx.Node]) -> None:
     """Refuse what cannot run twice with the same result."""
     memory = storages(graph)
     for node in drop:
