@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import linecache
+import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,10 +64,7 @@ class BadAnswer(LabError):
 
 
 class CheckFailed(LabError):
-    """A check found something wrong. Notebooks show its text without a traceback."""
-
-    def _render_traceback_(self) -> list[str]:
-        return str(self).splitlines()
+    """A check found something wrong."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +89,17 @@ class Verdict:
         if self.passed:
             cases = f"{len(self.found)} graph{'s' * (len(self.found) > 1)}"
             return f"Task {self.task.id}  {self.task.title}: passed on {cases}."
-        lines: list[str] = []
+        by_findings: dict[tuple[Finding, ...], list[str]] = {}
         for name, findings in self.found:
             if findings:
-                lines.append(f"Task {self.task.id}  {name}")
-                lines += map(str, findings[:_SHOWN])
-                if len(findings) > _SHOWN:
-                    lines.append(f"  … and {len(findings) - _SHOWN} more like this")
+                by_findings.setdefault(findings, []).append(name)
+        lines: list[str] = []
+        for findings, names in by_findings.items():
+            others = f" (and on {len(names) - 1} more graphs)" if len(names) > 1 else ""
+            lines.append(f"Task {self.task.id}  {names[0]}{others}")
+            lines += map(str, findings[:_SHOWN])
+            if len(findings) > _SHOWN:
+                lines.append(f"  … and {len(findings) - _SHOWN} more like this")
         return "\n".join(lines)
 
 
@@ -113,10 +115,10 @@ def attempt(task: Task, function: Any, given: Mapping[str, Any]) -> dict[str, An
         return {"error": "nothing yet", "look": "The part marked for you is still to be written."}
     except BadAnswer as error:
         return {"error": str(error), "look": "Compare what you return with the task's text."}
-    except LabError as error:
-        return {"error": str(error), "look": _where(error)}
     except Exception as error:
-        return {"error": _in_words(error), "look": _where(error)}
+        cause = _innermost(error)
+        words = str(cause) if isinstance(cause, LabError) else _in_words(cause)
+        return {"error": words, "look": _where(cause)}
 
 
 def outcome(task: Task, case: Case, reply: Mapping[str, Any]) -> tuple[Finding, ...]:
@@ -126,8 +128,19 @@ def outcome(task: Task, case: Case, reply: Mapping[str, Any]) -> tuple[Finding, 
         return (Finding(str(reply["error"]), "a result", look),)
     try:
         return tuple(task.judge(case, reply.get("answer")))
-    except LabError as error:  # for instance a graph with a circle
-        return (Finding(str(error), "a graph that can be read and run", "The message names it."),)
+    except LabError as error:
+        text = _plain(error)
+        if "circle" in text:
+            return (Finding(text, "a graph without a circle", _CIRCLE),)
+        return (Finding(text, "a graph that can be read and run", "The message names it."),)
+
+
+_CIRCLE = "A node waits for one that needs it. Wait for what its reader reads beside it."
+
+
+def _plain(error: LabError) -> str:
+    """The message without the place in a text that no student has seen."""
+    return re.sub(r"^<text>(, line \d+)?: ", "", str(error))
 
 
 def judge_all(task: Task, cases: Iterable[Case], replies: Sequence[Mapping[str, Any]]) -> Verdict:
@@ -173,12 +186,19 @@ def _in_notebook() -> bool:
     return shell is not None and hasattr(shell, "kernel")
 
 
-def _in_words(error: Exception) -> str:
+def _innermost(error: BaseException) -> BaseException:
+    """What went wrong first: fx.Interpreter, for one, wraps the errors of its nodes."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _in_words(error: BaseException) -> str:
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
 
 
-def _where(error: Exception) -> str:
+def _where(error: BaseException) -> str:
     """The last line of the student's own code that the error went through."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if _is_students(f.filename)]

@@ -1,24 +1,29 @@
-"""How two graphs differ, by structure and in words.
+"""How one training-step graph differs from another, in words for a student.
 
-Names, order, colours, layout and redundant control edges make no difference.
+Two graphs are equal up to names, order, colours, layout, and control dependencies
+that others imply. What counts is what each node runs, on which values, what it is
+for, what the step returns, and what has to wait for what.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from torch import fx
 
-from lab_utils.graph import Phase, control_dependencies
-from lab_utils.kept import is_early
-from lab_utils.matching import Pairs, Structure, argument_name, pair, structures
+from lab_utils.effects import is_random
+from lab_utils.graph import Kind, Phase, control_dependencies, operator_name
+from lab_utils.matching import Facts, Pairs, Structure, argument_name, pair, structures
+
+_NAMES_SHOWN = 3
 
 
 class Differs(StrEnum):
-    """In what way two graphs differ."""
+    """In what way two graphs differ at one place."""
 
     MISSING_NODE = "missing node"
     EXTRA_NODE = "extra node"
@@ -27,34 +32,33 @@ class Differs(StrEnum):
     READS = "reads"
     VALUE = "value"
     ROLE = "role"
+    OUTPUT = "output"
     MUST_WAIT = "must wait"
     NEEDLESS_WAIT = "needless wait"
-    OUTPUT = "output"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference: of which kind, at which node (and which other one), in words."""
+    """One difference.
+
+    ``node`` and ``other`` are names in the second graph; of a missing node, in the
+    first. ``other`` is the value that is read or waited for, or the original of a clone.
+    """
 
     kind: Differs
     node: str
     other: str | None
     text: str
 
+    def __str__(self) -> str:
+        return self.text
+
 
 @dataclass(frozen=True)
 class Diff:
-    """All differences between two graphs; false if there is none."""
+    """All differences between two graphs; false if there are none."""
 
     differences: tuple[Difference, ...]
-
-    @property
-    def equal(self) -> bool:
-        """Whether the two graphs are the same."""
-        return not self.differences
-
-    def __bool__(self) -> bool:
-        return bool(self.differences)
 
     def __len__(self) -> int:
         return len(self.differences)
@@ -62,219 +66,344 @@ class Diff:
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)
 
-    def summary(self, limit: int = 3) -> str:
-        """One line for each difference, at most ``limit`` of each kind."""
+    @property
+    def equal(self) -> bool:
+        """Whether the graphs are the same."""
+        return not self.differences
+
+    def summary(self, limit: int = 10) -> str:
+        """At most ``limit`` lines of differences; those that differ in names only share one."""
         if self.equal:
-            return "The two graphs are equal."
-        by_kind: dict[Differs, list[Difference]] = defaultdict(list)
+            return "equal: the same operators, values, outputs and forced order"
+        groups: dict[tuple[Differs, str], list[Difference]] = defaultdict(list)
         for one in self.differences:
-            by_kind[one.kind].append(one)
-        lines: list[str] = []
-        for found in by_kind.values():
-            lines += [one.text for one in found[:limit]]
-            if rest := [one.node for one in found[limit:]]:
-                more = ", ".join(rest[:limit]) + (", …" if len(rest) > limit else "")
-                lines.append(f"  … and {len(rest)} more like this: {more}")
-        return "\n".join(lines)
+            groups[one.kind, re.sub("`[^`]*`", "``", one.text)].append(one)
+        lines = [_told_once(alike) for alike in groups.values()]
+        left = sum(len(alike) for alike in list(groups.values())[limit:])
+        return "\n".join(lines[:limit] + ([f"and {left} more differences"] if left else []))
 
     def __str__(self) -> str:
         return self.summary()
 
 
+def _told_once(alike: list[Difference]) -> str:
+    first, *rest = alike
+    if not rest:
+        return first.text
+    # A missing clone has no name of its own here: its original tells where it belongs.
+    where = [
+        one.other or one.node if one.kind is Differs.MISSING_NODE else one.node for one in rest
+    ]
+    names = [f"`{name}`" for name in dict.fromkeys(where)]
+    dots = ", …" if len(names) > _NAMES_SHOWN else ""
+    return f"{first.text} (and {len(rest)} more like this: {', '.join(names[:_NAMES_SHOWN])}{dots})"
+
+
 def diff(a: fx.Graph, b: fx.Graph) -> Diff:
-    """How ``b`` differs from ``a``, the graph that is wanted.
+    """How ``b`` (mine) differs from ``a`` (wanted).
+
+    Kinds, phases, arguments, shapes and outputs count only if neither graph is a
+    drawing in the thin form.
 
     Raises:
-        CycleError: one of them has no legal order.
+        CycleError: a graph has no legal order.
         LabError: a node stands before one that it reads.
     """
-    return Diff(tuple(_Comparison(*structures(a, b)).differences()))
+    if a is b:
+        return Diff(())
+    wanted, mine = structures(a, b)
+    return Diff(tuple(_Comparison(wanted, mine, pair(wanted, mine)).differences()))
+
+
+def equal(a: fx.Graph, b: fx.Graph) -> bool:
+    """Whether the two graphs are the same training step."""
+    return diff(a, b).equal
 
 
 class _Comparison:
-    def __init__(self, a: Structure, b: Structure) -> None:
-        self._a, self._b = a, b
-        self._to_b: Pairs = pair(a, b)
-        self._to_a: Pairs = {y: x for x, y in self._to_b.items()}
-        self._original = _originals(a) | _originals(b)
+    """Two graphs under a pairing of their nodes. Nodes of ``a`` are x, nodes of ``b`` are y."""
+
+    def __init__(self, a: Structure, b: Structure, pairs: Pairs) -> None:
+        self.a, self.b = a, b
+        self.to_b = pairs
+        self.to_a = {y: x for x, y in pairs.items()}
+        self._original_a, self._original_b = _originals(a), _originals(b)
 
     def differences(self) -> Iterator[Difference]:
-        for node in self._a.nodes:
-            if node not in self._to_b:
-                yield self._missing(node)
-        for node in self._b.nodes:
-            if node not in self._to_a:
-                yield self._extra(node)
-        for wanted, mine in self._to_b.items():
-            yield from self._node(wanted, mine)
-        for wanted, mine in self._to_b.items():
-            yield from self._reads(wanted, mine)
+        """All of them: first nodes, then what nodes are and read, then the forced order."""
+        yield from (self._missing(x) for x in self.a.nodes if x not in self.to_b)
+        for y in self.b.nodes:
+            if y not in self.to_a:
+                yield self._extra(y)
+                yield from self._read_in_forward(y)
+        for y in self.b.nodes:
+            if y in self.to_a:
+                yield from self._changes(self.to_a[y], y)
         yield from self._waits()
 
-    def _missing(self, node: fx.Node) -> Difference:
-        operator = self._a.facts[node].operator
-        if _is_clone(node) and node in self._original:
-            name = self._name(self._original[node])
-            text = f"nothing recomputes `{name}`: a clone running {operator} is missing"
+    # Nodes
+
+    def _missing(self, x: fx.Node) -> Difference:
+        what = operator_name(x)
+        original = self._original_a.get(x)
+        if original is not None:
+            text = f"nothing recomputes {self._name(original)} (a clone running {what} is missing)"
+            stored = self.to_b.get(original)
+            still = [y for _, y in self._readers_wanted(x) if stored in y.all_input_nodes]
+            if still:
+                text += f": {_quoted(still[0])} still reads the stored value"
+            other = self.to_b.get(original, original).name
+            return Difference(Differs.MISSING_NODE, x.name, other, text)
+        if reads := [self._name(n) for n in x.all_input_nodes]:
+            what += f" on {', '.join(reads)}"
+        text = f"{_quoted(x)} is missing: {what}"
+        return Difference(Differs.MISSING_NODE, x.name, None, text)
+
+    def _readers_wanted(self, x: fx.Node) -> list[tuple[str, fx.Node]]:
+        return [(place, self.to_b[n]) for place, n in self.a.readers[x] if n in self.to_b]
+
+    def _extra(self, y: fx.Node) -> Difference:
+        original = self._original_b.get(y)
+        why = "it is work for nothing" if self.b.readers[y] else "nothing reads it"
+        if original is not None:
+            text = f"{_quoted(y)} recomputes {_quoted(original)}, which is not wanted: {why}"
+            return Difference(Differs.EXTRA_NODE, y.name, original.name, text)
+        text = f"{_quoted(y)} ({operator_name(y)}) is not wanted"
+        text += "" if self.b.readers[y] else ", and nothing reads it"
+        return Difference(Differs.EXTRA_NODE, y.name, None, text)
+
+    def _read_in_forward(self, y: fx.Node) -> Iterator[Difference]:
+        """That a clone should not be there is half the truth where forward reads it."""
+        original = self._original(y)
+        for _, reader in self.b.readers[y]:
+            if original is not None and _is_early(reader):
+                yield self._reads_other("", reader, y, original)
+
+    # What a node is
+
+    def _changes(self, x: fx.Node, y: fx.Node) -> Iterator[Difference]:
+        wanted, mine = self.a.facts[x], self.b.facts[y]
+        found = list(self._reads(x, y))
+        if wanted.operator != mine.operator:
+            text = f"{_quoted(y)} runs {operator_name(y)}; wanted is {operator_name(x)}"
+            found.append(Difference(Differs.OPERATOR, y.name, None, text))
         else:
-            text = f"`{node.name}` ({operator}) is missing"
-        return Difference(Differs.MISSING_NODE, node.name, None, text)
+            found += self._arguments(wanted, mine, y)
+        # A value that follows from another difference is not worth a word of its own.
+        if wanted.value != mine.value and not found and not self._inputs_differ(x, y):
+            text = f"{_quoted(y)} is {mine.value}; wanted is {wanted.value}"
+            found.append(Difference(Differs.VALUE, y.name, None, text))
+        if wanted.role != mine.role:
+            is_not = f"{' / '.join(mine.role)}; wanted is {' / '.join(wanted.role)}"
+            cure = ": mark a clone with mark_recomputed" if _is_clone(x) else ""
+            text = f"{_quoted(y)} is marked {is_not}{cure}"
+            found.append(Difference(Differs.ROLE, y.name, None, text))
+        yield from found
 
-    def _extra(self, node: fx.Node) -> Difference:
-        operator = self._b.facts[node].operator
-        text = f"`{node.name}` ({operator}) is not in the wanted graph"
-        if _is_clone(node):
-            what = self._original.get(node)
-            text += f": it recomputes `{what.name}` needlessly" if what else ": a needless clone"
-        return Difference(Differs.EXTRA_NODE, node.name, None, text)
+    def _arguments(self, wanted: Facts, mine: Facts, y: fx.Node) -> Iterator[Difference]:
+        want, have = dict(wanted.constants), dict(mine.constants)
+        read = {place for place, _ in (*wanted.reads, *mine.reads)}
+        for place in sorted((want.keys() | have.keys()) - read):
+            if want.get(place) != have.get(place):
+                given, right = (d.get(place, "its default") for d in (have, want))
+                name = argument_name(y, place)
+                text = f"{_quoted(y)} runs with `{name}` = `{given}`; wanted is `{right}`"
+                yield Difference(Differs.ARGUMENT, y.name, None, text)
 
-    def _node(self, wanted: fx.Node, mine: fx.Node) -> Iterator[Difference]:
-        """What the node is by itself."""
-        f, g = self._a.facts[wanted], self._b.facts[mine]
-        if f.operator != g.operator:
-            text = f"`{mine.name}` runs {g.operator} where {f.operator} is wanted"
-            yield Difference(Differs.OPERATOR, mine.name, None, text)
-            return  # its arguments and shape differ as a consequence
-        for place in sorted({*dict(f.constants), *dict(g.constants)}):
-            right, given = dict(f.constants).get(place), dict(g.constants).get(place)
-            if right != given:
-                argument = argument_name(mine, place)
-                text = (
-                    f"`{mine.name}` has {argument} = {given or 'its default'} where "
-                    f"{right or 'the default'} is wanted"
-                )
-                yield Difference(Differs.ARGUMENT, mine.name, None, text)
-        if f.value != g.value:
-            text = f"`{mine.name}` is {g.value} where {f.value} is wanted"
-            yield Difference(Differs.VALUE, mine.name, None, text)
-        if f.role != g.role:
-            text = f"`{mine.name}` is {', '.join(g.role)} where {', '.join(f.role)} is wanted"
-            yield Difference(Differs.ROLE, mine.name, None, text)
+    def _inputs_differ(self, x: fx.Node, y: fx.Node) -> bool:
+        inputs = self.b.facts[y].reads
+        if any(n not in self.to_b for _, n in self.a.facts[x].reads):
+            return True
+        return any(
+            n not in self.to_a or self.a.facts[self.to_a[n]].value != self.b.facts[n].value
+            for _, n in inputs
+        )
 
-    def _reads(self, wanted: fx.Node, mine: fx.Node) -> Iterator[Difference]:
-        """Which node feeds which argument."""
-        right, given = self._leftover(wanted, mine)
-        if not right and not given:
+    # What a node reads
+
+    def _reads(self, x: fx.Node, y: fx.Node) -> Iterator[Difference]:
+        wanted, mine = self.a.facts[x], self.b.facts[y]
+        # Places mean the same only under the same operator.
+        free = wanted.operator != mine.operator
+        want = [("" if free else place, self.to_b.get(n)) for place, n in wanted.reads]
+        have = [("" if free else place, n if n in self.to_a else None) for place, n in mine.reads]
+        lost = list((Counter(want) - Counter(have)).elements())
+        gained = list((Counter(have) - Counter(want)).elements())
+        read, missed = [n for _, n in gained if n], [n for _, n in lost if n]
+        if len(lost) == len(missed) > 1 and Counter(read) == Counter(missed):
+            yield self._swapped(y, read, missed)
             return
-        if mine.op == "output":
-            yield from self._outputs(right, given)
-            return
-        nodes = [n for _, n in given]
-        in_place = {self._to_b.get(n): None for _, n in right}
-        if len(given) > 1 and Counter(nodes) == Counter(self._to_b.get(n) for _, n in right):
-            names = " and ".join(f"`{n.name}`" for n in dict.fromkeys(nodes) if n in in_place)
-            text = f"`{mine.name}` reads {names} in the wrong order"
-            yield Difference(Differs.READS, mine.name, nodes[0].name, text)
-            return
-        for place in dict.fromkeys(place for place, _ in (*right, *given)):
-            wants = [n for at, n in right if at == place]
-            has = [n for at, n in given if at == place]
-            for index in range(max(len(wants), len(has))):
-                want = wants[index] if index < len(wants) else None
-                got = has[index] if index < len(has) else None
-                if want in self._to_b or got in self._to_a:  # else both are told already
-                    yield self._read(mine, place, want, got)
+        for place in sorted({place for place, _ in lost + gained}):
+            yield from self._reads_at(
+                place, y, [n for p, n in gained if p == place], [n for p, n in lost if p == place]
+            )
 
-    def _leftover(
-        self, wanted: fx.Node, mine: fx.Node
-    ) -> tuple[list[tuple[str, fx.Node]], list[tuple[str, fx.Node]]]:
-        """The reads of both that have no partner at the same place."""
-        given = Counter(self._b.facts[mine].reads)
-        right: list[tuple[str, fx.Node]] = []
-        for place, node in self._a.facts[wanted].reads:
-            partner = self._to_b.get(node)
-            if partner is not None and given[place, partner]:
-                given[place, partner] -= 1
-            else:
-                right.append((place, node))
-        return right, list(given.elements())
-
-    def _outputs(
-        self, right: list[tuple[str, fx.Node]], given: list[tuple[str, fx.Node]]
+    def _reads_at(
+        self, place: str, y: fx.Node, have: list[fx.Node | None], want: list[fx.Node | None]
     ) -> Iterator[Difference]:
-        for role, node in right:
-            name = self._name(node)
-            text = f"`{name}` is not handed back as {role}"
-            yield Difference(Differs.OUTPUT, name, None, text)
-        for role, node in given:
-            text = f"`{node.name}` is handed back as {role}, which is not wanted"
-            yield Difference(Differs.OUTPUT, node.name, None, text)
+        """None stands for a node without a partner, which has been told of already."""
+        explained = have.count(None), want.count(None)
+        read, wanted = [n for n in have if n is not None], [n for n in want if n is not None]
+        both = min(len(read), len(wanted))
+        for m, w in zip(read[:both], wanted[:both], strict=True):
+            yield self._reads_other(place, y, m, w)
+        for m in read[both + explained[1] :]:
+            yield self._reads_alone(place, y, m, "which is not wanted")
+        for w in wanted[both + explained[0] :]:
+            yield self._reads_alone(place, y, w, "")
 
-    def _read(
-        self, mine: fx.Node, place: str, want: fx.Node | None, got: fx.Node | None
-    ) -> Difference:
-        reader, argument = mine.name, argument_name(mine, place)
-        where = f" as {argument}" if argument else ""
-        if want is None:
-            assert got is not None
-            text = f"`{reader}` reads `{got.name}`{where}, which is not wanted"
-            return Difference(Differs.READS, reader, got.name, text)
-        name = self._name(want)
-        if got is None:
-            text = f"`{reader}` does not read `{name}`{where}"
-            return Difference(Differs.READS, reader, name, text)
-        of_wanted = self._original.get(want)
-        if of_wanted is not None and self._to_b.get(of_wanted) is got:
-            if _is_clone(mine):
-                why = "a clone that reads the stored value keeps it alive"
-                text = f"`{reader}` reads `{got.name}`, not a clone of it: {why}"
-            else:
-                why = "backward keeps the stored activation alive"
-                text = f"`{got.name}` is still read by `{reader}`: {why}"
-        elif _is_clone(got) and is_early(mine):
+    def _swapped(self, y: fx.Node, have: list[fx.Node], want: list[fx.Node]) -> Difference:
+        text = f"{_quoted(y)} reads {_listed(have)} in the wrong order: wanted is {_listed(want)}"
+        return Difference(Differs.READS, y.name, have[0].name, text)
+
+    def _reads_alone(self, place: str, y: fx.Node, n: fx.Node, unwanted: str) -> Difference:
+        if y.op == "output":
+            verb = "returns" if unwanted else "does not return"
+            text = f"the step {verb} {_quoted(n)} as {_result(place)}"
+        else:
+            verb = "reads" if unwanted else "does not read"
+            text = f"{_quoted(y)} {verb} {_quoted(n)}{_as_argument(y, place)}"
+        text += f", {unwanted}" if unwanted else ""
+        return Difference(
+            Differs.OUTPUT if y.op == "output" else Differs.READS, y.name, n.name, text
+        )
+
+    def _reads_other(self, place: str, y: fx.Node, m: fx.Node, w: fx.Node) -> Difference:
+        """``y`` reads ``m`` where ``w`` is wanted."""
+        reader, read, wanted = _quoted(y), _quoted(m), _quoted(w)
+        argument = _as_argument(y, place)
+        if y.op == "output":
+            text = f"the step returns {read} as {_result(place)}; wanted is {wanted}"
+            return Difference(Differs.OUTPUT, y.name, m.name, text)
+        if self._original(w) is m and _is_clone(y):
             text = (
-                f"`{reader}` is in the forward pass but reads the clone `{got.name}`: "
-                f"forward must keep reading `{name}`"
+                f"the clone {reader} reads the stored {read}{argument}, not the clone {wanted}: "
+                "the value that should be dropped stays alive"
+            )
+        elif self._original(w) is m and not _is_early(y):
+            text = (
+                f"{read} is still read by {reader}: backward keeps the stored activation alive; "
+                f"wanted is the clone {wanted}"
+            )
+        elif self._original(m) is w and _is_early(y):
+            text = (
+                f"{reader} is in the forward pass but reads the clone {read}: "
+                f"forward must keep reading {wanted}"
+            )
+        elif self._original(m) is w:
+            text = f"{reader} reads the clone {read}{argument}, though {wanted} itself is kept"
+        elif (same := self._original(m)) is not None and same is self._original(w):
+            text = (
+                f"{reader} reads {read}{argument}; wanted is {wanted}, "
+                f"another clone of {_quoted(same)}"
             )
         else:
-            text = f"`{reader}` reads `{got.name}`{where} where `{name}` is wanted"
-        return Difference(Differs.READS, reader, got.name, text)
+            does = "rebuilds" if _is_clone(y) else "computes"
+            text = f"{reader} reads {read}{argument}; wanted is {wanted}: it {does} another value"
+        return Difference(Differs.READS, y.name, m.name, text)
+
+    def _original(self, y: fx.Node) -> fx.Node | None:
+        """What a clone of ``b`` runs again; the wanted graph knows better than a wrong one."""
+        wanted = self._original_a.get(self.to_a[y]) if y in self.to_a else None
+        return self.to_b.get(wanted) if wanted is not None else self._original_b.get(y)
+
+    def _name(self, x: fx.Node) -> str:
+        return _quoted(self.to_b.get(x, x))
+
+    # What must wait for what
 
     def _waits(self) -> Iterator[Difference]:
-        """What must run before what, beside data: compared by what it forces."""
-        wanted = self._mapped(self._a, self._to_b)
-        forced = self._b.order.forced(p for u, v, _ in wanted for p in ((u, v), (v, u)))
-        for early, late, control in wanted:
-            if (late, early) in forced or (control and (early, late) not in forced):
-                text = f"`{late.name}` does not wait for `{early.name}`: it may run long before"
-                if (late, early) in forced:
-                    text = f"`{late.name}` runs before `{early.name}`, but must wait for it"
-                yield Difference(Differs.MUST_WAIT, late.name, early.name, text)
-        mine = self._mapped(self._b, self._to_a)
-        allowed = self._a.order.forced((u, v) for u, v, control in mine if control)
-        for early, late, control in mine:
-            if control and (early, late) not in allowed:
-                here, there = self._to_b[late].name, self._to_b[early].name
-                text = f"`{here}` waits for `{there}`, which is not wanted"
-                yield Difference(Differs.NEEDLESS_WAIT, here, there, text)
-
-    def _mapped(self, side: Structure, to: Pairs) -> list[tuple[fx.Node, fx.Node, bool]]:
-        return [
-            (to[early], to[late], early in control_dependencies(late))
-            for early, late in side.waits
-            if early in to and late in to
+        wanted = [
+            (self.to_b[x], self.to_b[z]) for x, z in self.a.waits if {x, z} <= self.to_b.keys()
         ]
+        forced = self.b.order.forced(wanted + [(late, early) for early, late in wanted])
+        for early, late in wanted:
+            by_control = self.to_a[early] in control_dependencies(self.to_a[late])
+            # What overwritten memory forces follows from the data edges, but for its direction.
+            if (late, early) in forced:
+                yield self._reversed(early, late, by_control)
+            elif by_control and (early, late) not in forced:
+                text = (
+                    f"{_quoted(late)} does not wait for {_quoted(early)}: "
+                    "nothing keeps it from running before"
+                )
+                yield Difference(Differs.MUST_WAIT, late.name, early.name, text)
+        mine = [
+            (self.to_a[y], self.to_a[z])
+            for y, z in self.b.waits
+            if {y, z} <= self.to_a.keys() and y in control_dependencies(z)
+        ]
+        forced = self.a.order.forced(mine + [(late, early) for early, late in mine])
+        for early, late in mine:
+            if (early, late) not in forced and (late, early) not in forced:
+                y, z = self.to_b[early], self.to_b[late]
+                text = (
+                    f"{_quoted(z)} waits for {_quoted(y)}, which is not wanted: "
+                    "it runs later than it may"
+                )
+                yield Difference(Differs.NEEDLESS_WAIT, z.name, y.name, text)
 
-    def _name(self, wanted: fx.Node) -> str:
-        """What a wanted node is called in the graph at hand, if it is there."""
-        return self._to_b.get(wanted, wanted).name
+    def _reversed(self, early: fx.Node, late: fx.Node, by_control: bool) -> Difference:
+        why = "the wait is the wrong way round"
+        if not by_control:
+            both_random = is_random(early) and is_random(late)
+            why = (
+                "both draw random numbers" if both_random else "one overwrites what the other uses"
+            )
+        text = f"{_quoted(late)} must run after {_quoted(early)}, not before it: {why}"
+        return Difference(Differs.MUST_WAIT, late.name, early.name, text)
+
+
+# Clones
 
 
 def _is_clone(node: fx.Node) -> bool:
-    return node.meta.get("phase") is Phase.RECOMPUTE
+    return node.meta.get("kind") == Kind.RECOMP or node.meta.get("phase") == Phase.RECOMPUTE
 
 
-def _originals(side: Structure) -> Pairs:
-    """For each clone the node whose work it repeats, told by what both compute."""
-    original: Pairs = {}
-    known: dict[Hashable, fx.Node] = {}
-    for node in side.nodes:
+def _is_early(node: fx.Node) -> bool:
+    return node.meta.get("phase") in (Phase.FORWARD, Phase.LOSS)
+
+
+def _originals(side: Structure) -> dict[fx.Node, fx.Node]:
+    """What each clone runs again: the same operator on the same values, or on clones of them."""
+    found: dict[fx.Node, fx.Node] = {}
+    known: dict[object, fx.Node] = {}
+
+    def action(node: fx.Node) -> object:
         facts = side.facts[node]
-        reads = tuple((place, original.get(n, n)) for place, n in facts.reads)
-        key = (facts.operator, facts.constants, reads)
+        reads = Counter((place, found.get(n, n)) for place, n in facts.reads)
+        return facts.operator, facts.constants, frozenset(reads.items())
+
+    for node in side.nodes:
+        if not _is_clone(node):
+            known.setdefault(action(node), node)
+    named = {node.name: node for node in known.values()}
+    for node in side.nodes:
         if _is_clone(node):
-            if key in known:
-                original[node] = known[key]
-        elif reads:
-            known.setdefault(key, node)
-    return original
+            # A clone that reads the wrong value is at least called after its original.
+            namesake = named.get(re.sub(r"_recomp(_\d+)?$", "", node.name))
+            original = known.get(action(node), namesake)
+            if original is not None and operator_name(original) == operator_name(node):
+                found[node] = original
+    return found
+
+
+# Words
+
+
+def _quoted(node: fx.Node) -> str:
+    return f"`{node.name}`"
+
+
+def _listed(nodes: list[fx.Node]) -> str:
+    *most, last = map(_quoted, nodes)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _as_argument(node: fx.Node, place: str) -> str:
+    return f" as argument `{argument_name(node, place)}`" if place else ""
+
+
+def _result(role: str) -> str:
+    return {"loss": "the loss", "grad": "a gradient"}.get(role, role)

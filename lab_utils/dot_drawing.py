@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -25,9 +26,9 @@ class DotError(LabError):
         super().__init__(line if len(line) <= 1200 else f"{line[:1000]} ... {line[-150:]}")
 
 
-def short(text: str) -> str:
+def short(text: str, most: int = 60) -> str:
     """``text`` in a form that fits into the middle of a message."""
-    text = text if len(text) <= 60 else f"{text[:57]}..."
+    text = text if len(text) <= most else f"{text[: most - 3]}..."
     return text if text.isprintable() else ascii(text)[1:-1]
 
 
@@ -113,13 +114,14 @@ def fx_names(names: Iterable[str]) -> dict[str, str]:
     """For each name one that torch.fx will not change: the same, where that is legal."""
     found = {name: name for name in names}
     taken = set(found)
+    last: Counter[str] = Counter()  # number given to a name of this form
     for name in found:
         if _PLAIN.fullmatch(name) and name not in _RESERVED:
             continue
         plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
-        plain, number = plain if plain[:1].isalpha() else f"_{plain}", 1
-        while (candidate := f"{plain}_{number}") in taken:
-            number += 1
-        found[name] = candidate
-        taken.add(candidate)
+        plain = plain if plain[:1].isalpha() else f"_{plain}"
+        while found[name] in taken:
+            last[plain] += 1
+            found[name] = f"{plain}_{last[plain]}"
+        taken.add(found[name])
     return found

@@ -187,8 +187,8 @@ class _Program:
         if found.text != told:
             raise self._error(
                 entry,
-                f"its value is told as {short(told)}, but {entry.operator} gives "
-                f"{short(found.text)} here: correct the value, or what the node reads",
+                f"its value is told as {short(told, 200)}, but {entry.operator} gives "
+                f"{short(found.text, 200)} here: correct the value, or what the node reads",
             )
 
     def _meta(self, entry: _Entry) -> dict[str, Any]:
@@ -216,6 +216,8 @@ class _Program:
             if len(numbers) != labels.count("|") + 1:
                 raise self._error(entry, "output and place must list equally many, joined by |")
             for label, number in zip(map(unquote, labels.split("|")), numbers, strict=True):
+                if not label:
+                    raise self._error(entry, "output has an empty label")
                 if label in found:
                     raise self._error(
                         entry, f"output {short(label)} is also that of {found[label][1].name}"

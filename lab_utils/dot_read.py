@@ -56,14 +56,14 @@ def _load(source: str | Path) -> tuple[str, str]:
     try:
         path = Path(source)
         if not path.is_file():
-            raise DotError(f"{short(str(path))}: there is no such file")
+            raise DotError(f"{str(source)!r}: there is no such file")
         if path.stat().st_size > MAX_BYTES:
             raise DotError(f"{path}: it is larger than {MAX_BYTES // 2**20} MB")
         return path.read_bytes().decode("utf-8-sig"), str(path)
     except UnicodeDecodeError:
         raise DotError(f"{source}: it is no text in UTF-8, so no DOT file") from None
-    except (OSError, ValueError) as error:
-        raise DotError(f"{short(str(source))}: it cannot be read ({error})") from None
+    except (OSError, TypeError, ValueError) as error:
+        raise DotError(f"{short(str(source))}: it cannot be read ({short(str(error))})") from None
 
 
 def _no_operator(drawing: Drawing, node: DotNode) -> DotError:

@@ -8,14 +8,17 @@ operator may well read one value twice.
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 from lab_utils.dot_drawing import DotEdge, DotNode, Drawing, short
 from lab_utils.dot_tokens import NAMES, Token, TokenStream
 
 MAX_NODES = 50_000
-MAX_EDGES = 1_000_000
-MAX_DEFAULTS = 200  # attributes of one node or edge statement
+MAX_EDGES = 250_000
+MAX_STATEMENTS = 1_000_000  # each node of an edge, and each semicolon, counts as one
+MAX_DEPTH = 500  # braces inside braces
+MAX_DEFAULTS = 200  # attributes set by node or edge statements
 
 _STATEMENTS = ("graph", "node", "edge")
 
@@ -57,8 +60,11 @@ class _Parser:
 
     def parse(self) -> None:
         self._header()
-        while not self._statement(self.tokens.take()):
-            pass
+        for count in itertools.count(1):
+            token = self.tokens.take()
+            self._limit(count, MAX_STATEMENTS, "statements", token.position)
+            if self._statement(token):
+                break
         if self.tokens.following.kind != "end":
             self.tokens.expected("nothing after the digraph's closing }", self.tokens.following)
 
@@ -85,7 +91,7 @@ class _Parser:
         Returns whether the digraph's closing brace was read.
         """
         if token.kind == "{":
-            self._open()
+            self._open(token)
         elif token.is_word("subgraph"):
             if self.tokens.following.kind in NAMES:
                 self.tokens.take()
@@ -110,7 +116,12 @@ class _Parser:
             self.tokens.expected("a node, an edge or }", token)
         return False
 
-    def _open(self) -> None:
+    def _limit(self, count: int, most: int, what: str, position: int) -> None:
+        if count > most:
+            raise self.drawing.error(f"there are more than {most:,} {what}", position)
+
+    def _open(self, brace: Token) -> None:
+        self._limit(len(self.scopes), MAX_DEPTH, "braces inside braces", brace.position)
         self.scopes.append(
             _Scope(self.chain, self.node_defaults, self.edge_defaults, len(self.mentions))
         )
@@ -128,9 +139,8 @@ class _Parser:
     def _operand(self, token: Token) -> None:
         name, nodes = token.text, self.drawing.nodes
         if name not in nodes:
-            if len(nodes) == MAX_NODES:
-                raise self.drawing.error(f"there are more than {MAX_NODES:,} nodes", token.position)
             nodes[name] = DotNode(name, token.position, self.node_defaults, {}, False)
+            self._limit(len(nodes), MAX_NODES, "nodes", token.position)
         self.mentions.append(name)
         self.chain.append([name])
         while self.tokens.following.kind == ":":
@@ -170,8 +180,7 @@ class _Parser:
     def _add_edges(self, attributes: dict[str, str], position: int) -> None:
         edges = self.drawing.edges
         for tails, heads in zip(self.chain, self.chain[1:], strict=False):
-            if len(edges) + len(tails) * len(heads) > MAX_EDGES:
-                raise self.drawing.error(f"there are more than {MAX_EDGES:,} edges", position)
+            self._limit(len(edges) + len(tails) * len(heads), MAX_EDGES, "edges", position)
             edges += [
                 DotEdge(tail, head, position, self.edge_defaults, attributes)
                 for tail in tails
@@ -195,10 +204,8 @@ class _Parser:
 
     def _merged(self, old: dict[str, str], new: dict[str, str], token: Token) -> dict[str, str]:
         # A new one each time, since nodes and edges keep the one that they were drawn with.
-        if len(merged := old | new) > MAX_DEFAULTS:
-            raise self.drawing.error(
-                f"there are more than {MAX_DEFAULTS} default attributes", token.position
-            )
+        merged = old | new
+        self._limit(len(merged), MAX_DEFAULTS, "default attributes", token.position)
         return merged
 
     def _graph_attributes(self, attributes: dict[str, str]) -> None:

@@ -6,6 +6,7 @@ dashed ones control. Structure and schedule of such a graph can be judged.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -24,6 +25,7 @@ _PHASE_OF = {
     Kind.GRAD_ACT: Phase.BACKWARD,
     Kind.GRAD_WEIGHT: Phase.BACKWARD,
 }
+_LINE_END = re.compile(r"\\[nlr]|\n")
 _GIVEN = (Kind.INPUT, Kind.WEIGHT, Kind.OPT_STATE)
 
 
@@ -33,11 +35,10 @@ def thin_graph(drawing: Drawing) -> fx.Graph:
     Raises:
         DotError: data and control edges form a circle.
     """
-    before: dict[Any, list[Any]] = {}
-    data: dict[DotNode, list[DotNode]] = {node: [] for node in drawing.nodes.values()}
-    waits: dict[DotNode, dict[DotNode, None]] = {node: {} for node in drawing.nodes.values()}
-    for node in drawing.nodes.values():
-        before[node] = []
+    nodes = list(drawing.nodes.values())
+    data: dict[DotNode, list[DotNode]] = {node: [] for node in nodes}
+    waits: dict[DotNode, dict[DotNode, None]] = {node: {} for node in nodes}
+    before: dict[Any, list[Any]] = {node: [] for node in nodes}
     for edge in drawing.edges:
         tail, head = drawing.nodes[edge.tail], drawing.nodes[edge.head]
         style = edge_style(edge)
@@ -47,15 +48,18 @@ def thin_graph(drawing: Drawing) -> fx.Graph:
             data[head].append(tail)
         elif style is EdgeStyle.CONTROL:
             waits[head][tail] = None
+    given = {node for node in nodes if _kind(node) in _GIVEN and not data[node]}
+    placeholders_first: list[Any] = sorted(nodes, key=lambda node: node not in given)
     try:
-        order: list[Any] = topological_order(before, before)
+        order: list[Any] = topological_order(placeholders_first, before)
     except CycleError as error:
         raise drawing.error(str(error)) from None
-    return _build(order, data, waits)
+    return _build(order, given, data, waits)
 
 
 def _build(
     order: list[DotNode],
+    given: set[DotNode],
     data: dict[DotNode, list[DotNode]],
     waits: dict[DotNode, dict[DotNode, None]],
 ) -> fx.Graph:
@@ -63,9 +67,8 @@ def _build(
     names = _names(order)
     new: dict[DotNode, fx.Node] = {}
     for drawn in order:
-        kind = _kind(drawn)
-        name = names[drawn]
-        if kind in _GIVEN and not data[drawn]:
+        kind, name = _kind(drawn), names[drawn]
+        if drawn in given:
             node = graph.create_node("placeholder", name, name=name)
         else:
             operator = Opaque(_label(drawn)[1] or "?")
@@ -96,10 +99,10 @@ def _names(nodes: list[DotNode]) -> dict[DotNode, str]:
 
 
 def _label(node: DotNode) -> tuple[str, str]:
-    r"""Name and operator; Graphviz's ``\N`` stands for the node's own name."""
-    label = node.get("label").replace("\\N", node.name)
-    name, colon, operator = (label or node.name).partition(":")
-    return name.strip() or node.name, operator.strip() if colon else name.strip()
+    r"""Name and operator from the label's first line; ``\N`` is the node's own name."""
+    first = _LINE_END.split(node.get("label"), 1)[0].replace("\\N", node.name)
+    name, _, operator = (first.strip() or node.name).partition(":")
+    return name.strip() or node.name, (operator.strip() or name.strip()).upper()
 
 
 def _kind(node: DotNode) -> Kind:

@@ -152,4 +152,4 @@ def _bad_token(drawing: Drawing, place: int) -> DotError:
     if drawing.text.startswith("/*", place):
         return drawing.error("a comment starts here and never ends: close it with */", place)
     found = short(drawing.text[place])
-    return drawing.error(f"{found} has no meaning here: put names in double quotes", place)
+    return drawing.error(f"{found} does not belong here: unusual names need double quotes", place)

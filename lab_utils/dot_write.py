@@ -22,12 +22,11 @@ statements is not needed to run the program rightly.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import torch
@@ -73,7 +72,14 @@ _KEYWORDS = {"strict", "graph", "digraph", "subgraph", "node", "edge"}
 _SAFE = " !#$&'()*+,-./:;<=>?@[]^_`{}~"  # all of ASCII but what joins, quotes or escapes
 
 
-def write_dot(graph: fx.Graph, path: str | Path | None = None) -> str:
+class DotText(str):
+    """The text of a .dot file, which a notebook shows as one line and not as thousands."""
+
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        printer.text(f"DOT text, {len(self):,} characters")
+
+
+def write_dot(graph: fx.Graph, path: str | Path | None = None) -> DotText:
     """The text of ``graph``; it is also written to ``path``, whole or not at all.
 
     The same graph gives the same bytes, on every run and machine.
@@ -81,7 +87,7 @@ def write_dot(graph: fx.Graph, path: str | Path | None = None) -> str:
     Raises:
         DotError: a node that a file cannot hold; the message names it.
     """
-    text = _HEAD + "".join(f"  {line};\n" for line in _statements(graph)) + "}\n"
+    text = DotText(_HEAD + "".join(f"  {line};\n" for line in _statements(graph)) + "}\n")
     if path is not None:
         _write_whole(Path(path), text)
     return text
@@ -104,6 +110,9 @@ def _statements(graph: fx.Graph) -> Iterator[str]:
             attributes["output"] = "|".join(_escaped(label) for label, _ in results[node])
             attributes["place"] = "|".join(str(number) for _, number in results[node])
         yield f"{_name(node)} {_list(attributes)}"
+    for node in results:
+        if node not in known:
+            raise _error(node, "it is handed back, but is not in the graph")
     order = overwrite_order(graph)
     for node in nodes:
         waits_for = control_dependencies(node)
@@ -131,7 +140,7 @@ def _labels(graph: fx.Graph) -> dict[fx.Node, list[tuple[str, int]]]:
         ) from None
     found: dict[fx.Node, list[tuple[str, int]]] = {}
     for place, (label, node) in enumerate(results.items()):
-        if not isinstance(node, fx.Node) or not label:
+        if not isinstance(node, fx.Node) or not isinstance(label, str) or not label:
             raise DotError(f"output {label!r} must be a node of the graph, with a label")
         found.setdefault(node, []).append((label, place))
     return found
@@ -164,7 +173,7 @@ def _attributes(node: fx.Node) -> tuple[dict[str, str], list[tuple[str, fx.Node]
         "value": value if value != "None" else "",
         "phase": when,
         "kind": what,
-        **{key: _escaped(node.meta.get(key, "")) for key in ("module", "source")},
+        **{key: _escaped(node.meta.get(key) or "") for key in ("module", "source")},
     }
     return {key: text for key, text in attributes.items() if text}, holes
 
@@ -198,16 +207,11 @@ def _error(node: fx.Node, message: str) -> DotError:
 
 def _write_whole(path: Path, text: str) -> None:
     """Write beside ``path`` and then rename, so that no reader sees half a file."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with open(handle, "w", encoding="ascii", newline="\n") as file:
-                file.write(text)
-            os.chmod(beside, 0o644)
-            os.replace(beside, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(beside)
-            raise
+        beside.write_text(text, encoding="ascii", newline="\n")
+        os.replace(beside, path)
     except OSError as error:
-        raise DotError(f"{path}: cannot be written ({error.strerror})") from error
+        raise DotError(f"{path}: it cannot be written ({error.strerror})") from error
+    finally:
+        beside.unlink(missing_ok=True)

@@ -24,7 +24,13 @@ from torch import fx
 
 
 class LabError(Exception):
-    """A mistake that a person can mend; its text says what, where and how."""
+    """A mistake that a person can mend; its text says what, where and how.
+
+    Notebooks show the text alone, without a traceback through our own code.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
 
 
 class CycleError(LabError):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx
 
-from lab_utils.graph import is_opaque, operator_name
+from lab_utils.graph import control_dependencies, is_opaque, operator_name
 from lab_utils.reach import ForcedOrder
 
 Edges = dict[fx.Node, list[tuple[str, fx.Node]]]
@@ -58,7 +58,7 @@ class Structure:
     """
 
     def __init__(self, graph: fx.Graph, drawn: bool = False) -> None:
-        self.order = ForcedOrder(graph)
+        self.order = ForcedOrder(graph, drawn)
         self.nodes = self.order.nodes
         self.facts = {node: _facts(node, drawn) for node in self.nodes}
         self.reads: Edges = {node: list(self.facts[node].reads) for node in self.nodes}
@@ -89,8 +89,9 @@ def _facts(node: fx.Node, drawn: bool) -> Facts:
     places = list(_places(node))
     reads = tuple((place, item) for place, item in places if isinstance(item, fx.Node))
     if drawn:
+        # It shows neither which argument an edge feeds, nor how many of them.
         operator = _bare_operator(node) if reads else "placeholder"
-        return Facts(operator, (), "", (), tuple(("", read) for _, read in reads))
+        return Facts(operator, (), "", (), tuple(("", read) for read in node.all_input_nodes))
     constants = [(place, repr(item)) for place, item in places if not isinstance(item, fx.Node)]
     role: tuple[str, ...] = (str(node.meta.get("kind")), str(node.meta.get("phase")))
     if node.op == "placeholder":
@@ -267,8 +268,32 @@ class _Classes:
 # Graphs that differ
 
 
+class _Tally:
+    """Counts edges whose other end has a partner: for each node, and agreeing, for each pair."""
+
+    def __init__(self) -> None:
+        self.settled: Counter[fx.Node] = Counter()
+        self.agreeing: Counter[tuple[fx.Node, fx.Node]] = Counter()
+
+    def against(self, x: fx.Node, y: fx.Node) -> int:
+        """Edges of either that lead elsewhere than those of the other."""
+        return self.settled[x] + self.settled[y] - 2 * self.agreeing[x, y]
+
+    def balance(self, x: fx.Node, y: fx.Node) -> int:
+        return 2 * self.agreeing[x, y] - self.against(x, y)
+
+
+def _control_waits(a: Structure, b: Structure) -> Edges:
+    """Waits that someone wrote; those of overwritten memory follow from the data edges."""
+    waits: Edges = {node: [] for side in (a, b) for node in side.nodes}
+    for early, late in a.waits + b.waits:
+        if early in control_dependencies(late):
+            waits[late].append(("waits", early))
+    return waits
+
+
 class _Growth:
-    """A pairing that grows from certain pairs along the data edges, best evidence first."""
+    """A pairing that grows from certain pairs along the edges, best evidence first."""
 
     def __init__(self, a: Structure, b: Structure) -> None:
         self._a, self._b = a, b
@@ -278,8 +303,10 @@ class _Growth:
         self._names_hold = _names_hold(a, b)
         self._colour()
         self._partner: Pairs = {}  # both ways
-        self._settled: Counter[fx.Node] = Counter()  # edges to nodes that have a partner
-        self._agreeing: Counter[tuple[fx.Node, fx.Node]] = Counter()  # … to partners
+        waits = _control_waits(a, b)
+        self._data, self._waits = _Tally(), _Tally()
+        self._edges = [(self._data, self._reads), (self._data, self._readers)]
+        self._edges += [(self._waits, waits), (self._waits, _reversed(waits))]
         self._rivals: dict[fx.Node, dict[fx.Node, None]] = defaultdict(dict)
         self._queue: list[tuple[tuple[int, ...], int, fx.Node, fx.Node]] = []
         self._turn = itertools.count()
@@ -342,30 +369,32 @@ class _Growth:
         """Pair what is alike though no pair so far leads there, such as unused weights."""
         for mine, theirs in _alike(key, *self._open()):
             for x, y in zip(mine, theirs, strict=False):
-                if self._is_open(x, y) and self._disagreeing(x, y) == 0:
+                if self._is_open(x, y) and self._data.against(x, y) == 0:
                     self._fix(x, y)
                     self._grow()
 
     def _fix(self, x: fx.Node, y: fx.Node) -> None:
         self._partner |= {x: y, y: x}
-        for edges in (self._reads, self._readers):
+        for tally, edges in self._edges:
             ends: dict[str, tuple[dict[fx.Node, None], ...]] = defaultdict(lambda: ({}, {}))
             for index, node in enumerate((x, y)):
                 for place, other in edges[node]:
                     if self._is_open(other):
                         ends[place][index][other] = None
             for mine, theirs in ends.values():
-                self._settle(mine, theirs)
+                self._settle(tally, mine, theirs)
 
-    def _settle(self, mine: Collection[fx.Node], theirs: Collection[fx.Node]) -> None:
+    def _settle(
+        self, tally: _Tally, mine: Collection[fx.Node], theirs: Collection[fx.Node]
+    ) -> None:
         """At one place of a new pair: each of ``mine`` may be one of ``theirs``."""
         if len(mine) * len(theirs) > _MANY:
             for x, y in _one_each(self._near[-1].__getitem__, mine, theirs):
                 self._propose(x, y)
             return
-        self._settled.update(itertools.chain(mine, theirs))
+        tally.settled.update(itertools.chain(mine, theirs))
         for x, y in itertools.product(mine, theirs):
-            self._agreeing[x, y] += 1
+            tally.agreeing[x, y] += 1
             self._propose(x, y)
 
     def _propose(self, x: fx.Node, y: fx.Node) -> None:
@@ -395,15 +424,13 @@ class _Growth:
                 if self._is_open(x, y):
                     self._propose(x, y)
 
-    def _disagreeing(self, x: fx.Node, y: fx.Node) -> int:
-        return self._settled[x] + self._settled[y] - 2 * self._agreeing[x, y]
-
     def _weakness(self, x: fx.Node, y: fx.Node) -> tuple[int, ...]:
         """How little speaks for the pair; smallest first."""
+        evidence = self._data.balance(x, y) + self._waits.balance(x, y)
         return (
             self._facts[x].operator != self._facts[y].operator,
             x.meta.get("kind") != y.meta.get("kind"),
-            self._disagreeing(x, y) - 2 * self._agreeing[x, y] - 2 * self._is_named(x, y),
+            -evidence - 2 * self._is_named(x, y),
             sum([colour[x] != colour[y] for colour in self._likeness]),
         )
 
@@ -414,7 +441,7 @@ class _Growth:
         return any(self._is_open(*r) and self._weakness(*r) == weakness for r in rivals)
 
     def _plausible(self, x: fx.Node, y: fx.Node) -> bool:
-        agree, disagree = self._agreeing[x, y], self._disagreeing(x, y)
+        agree, disagree = self._data.agreeing[x, y], self._data.against(x, y)
         if self._facts[x].operator != self._facts[y].operator:
             return agree > disagree
         return 2 * agree >= disagree or self._is_named(x, y) or self._same_operands(x, y)

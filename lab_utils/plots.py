@@ -41,16 +41,19 @@ def plot_memory(
             axis.axhline(budget / _MB, color="black", linestyle="--", linewidth=1)
             axis.text(0, budget / _MB, " budget", va="bottom", fontsize=8)
     if wanted is not None:
-        last = axes[0][-1]
-        reach = max(len(list(lines.values())[-1].total) - 1, 1)
-        places = [reach * i / max(len(wanted) - 1, 1) for i in range(len(wanted))]
-        last.plot(places, [b / _MB for b in wanted], color="black", linestyle=":", label="wanted")
+        _draw_wanted(axes[0][-1], wanted, len(list(lines.values())[-1].total))
     axes[0][0].set_ylabel("bytes held (MB)")
     shown = {label: handle for axis in axes[0] for handle, label in _legend(axis)}
     figure.legend(shown.values(), shown.keys(), loc="outside right upper", fontsize=8)
     figure.set_layout_engine("constrained")
     pyplot.close(figure)  # a notebook shows what is returned, and would show it twice
     return figure
+
+
+def _draw_wanted(axis: Axes, wanted: Sequence[int], steps: int) -> None:
+    """Step by step, or only its peak where the steps are not the same ones."""
+    held = [b / _MB for b in wanted] if len(wanted) == steps else [max(wanted) / _MB] * steps
+    axis.plot(range(steps), held, color="black", linestyle=":", label="wanted")
 
 
 def _draw_line(axis: Axes, title: str, line: MemoryLine) -> None:

@@ -13,7 +13,7 @@ from itertools import islice
 from torch import fx
 
 from lab_utils.effects import dependencies
-from lab_utils.graph import LabError, topological_order
+from lab_utils.graph import LabError, control_dependencies, topological_order
 
 _BLOCK = 4096  # sources followed in one pass: bits of one big integer for each node
 
@@ -33,15 +33,17 @@ def forced_pairs(
 class ForcedOrder:
     """The order that data, control and overwritten memory force on a graph.
 
+    ``drawn`` leaves out memory, of which a drawing in the thin form does not tell.
+
     Raises:
         CycleError: they form a circle.
         LabError: a node stands before one that it reads.
     """
 
-    def __init__(self, graph: fx.Graph) -> None:
+    def __init__(self, graph: fx.Graph, drawn: bool = False) -> None:
         _check_program_order(graph)
         #: For each node, the nodes that it directly has to wait for.
-        self.before = dependencies(graph)
+        self.before = _drawn_edges(graph) if drawn else dependencies(graph)
         #: The nodes in an order that obeys all of it.
         self.nodes = topological_order(graph.nodes, self.before)
 
@@ -101,6 +103,11 @@ def _union(masks: Iterable[int]) -> int:
     for mask in masks:
         whole |= mask
     return whole
+
+
+def _drawn_edges(graph: fx.Graph) -> dict[fx.Node, list[fx.Node]]:
+    edges = {n: [*n.all_input_nodes, *control_dependencies(n)] for n in graph.nodes}
+    return {node: list(dict.fromkeys(before)) for node, before in edges.items()}
 
 
 def _check_program_order(graph: fx.Graph) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from lab_utils.graph import LabError
 
 FILE = Path("my_work.py")
+_STUB = "raise NotImplementedError"  # what an unfilled cell holds
 _HEADER = '"""Written by save_work: the functions of the earlier notebooks. Do not edit."""\n'
 
 
@@ -26,16 +27,21 @@ def save_work(*functions: Callable[..., Any], file: Path | str = FILE) -> None:
     """
     path = Path(file)
     parts = _parts(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    saved = []
     for function in functions:
         if not callable(function) or not hasattr(function, "__name__"):
             raise LabError(f"save_work takes functions and classes, not {function!r}")
         needed: dict[str, str] = {}
         _collect(function.__name__, function, needed)
+        if _STUB in needed[function.__name__]:
+            print(f"not saved, since it is still to be written: {function.__name__}")
+            continue
         parts |= needed
+        saved.append(function.__name__)
     body = "\n\n".join(f"# part: {name}\n{text}" for name, text in parts.items())
     path.write_text(f"{_HEADER}\n{body}\n", encoding="utf-8")
-    names = ", ".join(f.__name__ for f in functions)
-    print(f"saved for the next notebooks: {names}")
+    if saved:
+        print(f"saved for the next notebooks: {', '.join(saved)}")
 
 
 def load_work(name: str, file: Path | str = FILE) -> Any:

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Lab 4A, notebook 1: where do the bytes go?
 #
-# **4 points, about 60 minutes.** You need PyTorch; you need not have seen `torch.fx`.
+# **4 points, about 90 minutes.** You need PyTorch; you need not have seen `torch.fx`.
 #
 # Training runs out of memory long before it runs out of weights. In this notebook you
 # take the graph of a *whole training step* (forward, loss, backward, update) and find
@@ -27,6 +27,8 @@
 # backward. In notebooks 2 to 4 you make it melt.
 
 # %%
+from collections import defaultdict
+
 import pandas as pd
 import torch
 from torch import fx
@@ -106,7 +108,7 @@ for name in ("l0_gate_proj", "l0_gate_proj_w_t", "l0_up_proj_w_update"):
         print(f"{name:20} lives in {storage.nbytes:>7,} bytes that belong to {storage.owner.name}")
 
 # %% [markdown]
-# ## Task 1.1: the kind of every value (1 point, about 12 lines)
+# ## Task 1.1: the kind of every value (1 point, about 20 lines)
 #
 # Say of every node (all but the `output`) what its value is for:
 #
@@ -121,7 +123,8 @@ for name in ("l0_gate_proj", "l0_gate_proj_w_t", "l0_up_proj_w_update"):
 # | `Kind.GRAD_ACT` | everything else that is allocated in backward |
 #
 # A value that lives in somebody else's memory (a view, an in-place result) is of the kind
-# of the node that **owns** that memory: the transpose of a weight is a weight.
+# of the **storage** that it lives in: the transpose of a weight is a weight. (A node with
+# several outputs may get the kind of any of them.)
 #
 # <details><summary>Help: where do I start?</summary>
 # Look at the owner of the memory, not at the node. <code>memory[node][0].owner</code> is a
@@ -170,7 +173,9 @@ def classify(graph: fx.Graph) -> dict[fx.Node, Kind]:
 
 
 # %% [markdown]
-# The check runs your function on small graphs. It says what it found, and where to look.
+# The check runs your function on two graphs: the one above, and a small transformer
+# (`open_graph("attention")` of `lab_utils.lab4a`) whose operators have several outputs and
+# whose weights Adam updates. It says what it found, and where to look.
 
 # %% test=t11_check points=1
 ### BEGIN HIDDEN TESTS
@@ -204,7 +209,8 @@ allocated.sort_values(ascending=False).rename("MB").to_frame().round(2)
 # - *Reading through a view counts*: if `v` is a view of `a` and `mm` reads `v`, then `mm`
 #   reads `a`. Views themselves are no readers: `is_operation(node)` is true for operators
 #   that do work.
-# - `in_backward(node)` is true for everything that runs after the loss.
+# - `in_backward(node)` is true for everything that runs after the loss; the loss itself
+#   counts as forward.
 #
 # <details><summary>Help: how do I see through views?</summary>
 # Compare owners. A node reads <code>a</code> if one of its inputs lives in memory that
@@ -276,7 +282,7 @@ rows = [
 pd.DataFrame(rows).set_index("activation")
 
 # %% [markdown]
-# ## Task 1.3: time and memory of each operator (1 point, about 15 lines)
+# ## Task 1.3: time and memory of each operator (¾ point, about 15 lines)
 #
 # `fx.Interpreter` runs a graph node by node and calls its method `run_node(node)` for each.
 # Override that method, and you are a profiler.
@@ -310,14 +316,14 @@ class GraphProfiler(fx.Interpreter):
 
     def __init__(self, graph: fx.Graph) -> None:
         super().__init__(fx.GraphModule(torch.nn.Module(), graph))
-        self.seconds: dict[fx.Node, list[float]] = {}
+        self.seconds: dict[fx.Node, list[float]] = defaultdict(list)
 
     def run_node(self, node: fx.Node):
         """Run ``node`` and note how long it took."""
         ### BEGIN SOLUTION
         start = clock()
         result = super().run_node(node)
-        self.seconds.setdefault(node, []).append(clock() - start)
+        self.seconds[node].append(clock() - start)
         return result
         ### END SOLUTION
 
@@ -346,7 +352,7 @@ class GraphProfiler(fx.Interpreter):
         ### END SOLUTION
 
 
-# %% test=t13_check points=1
+# %% test=t13_check points=0.75
 ### BEGIN HIDDEN TESTS
 from autograder.lab4a.grade import check
 
@@ -355,7 +361,7 @@ check("1.3", GraphProfiler)
 
 # %% [markdown]
 # Profile the real graph. Where does the time go, and where do the bytes? An operator with
-# many bytes and little time is cheap to run again: keep an eye on `silu` and `mul`.
+# many bytes and little time is cheap to run again.
 
 # %%
 table = GraphProfiler(graph).profile(example_values(graph))
@@ -366,13 +372,13 @@ by_operator.sort_values("seconds", ascending=False).head(8).style.format(
 )
 
 # %% [markdown]
-# ## Task 1.4: the peak and what it is made of (½ point, about 18 lines)
+# ## Task 1.4: the peak and what it is made of (1 point, about 25 lines)
 #
 # Run the nodes in the order of the graph, one a step. A storage is held **from the step in
 # which a node first lives in it to the last step in which a node that lives in it is made
-# or read**, both included. Two kinds of storage are held from the first step to the last:
-# those of placeholders (the caller has them), and after they are made those of the step's
-# outputs (they are handed back).
+# or read**, both included. Two kinds of storage are held longer: those of placeholders from
+# the first step to the last (the caller has them), and those of the step's outputs from the
+# step that makes them to the last (they are handed back).
 #
 # Return `Peak(nbytes, node, by_kind)`: the most bytes held in any step, the node that runs
 # in the first such step, and the bytes of each kind in that step (`storage.kind` tells it).
@@ -426,7 +432,7 @@ def peak_breakdown(graph: fx.Graph) -> Peak:
     ### END SOLUTION
 
 
-# %% test=t14_check points=0.5
+# %% test=t14_check points=1
 ### BEGIN HIDDEN TESTS
 from autograder.lab4a.grade import check
 
@@ -440,8 +446,8 @@ for what, nbytes in sorted(peak.by_kind.items(), key=lambda item: -item[1]):
     print(f"  {what:12} {nbytes / 1e6:6.2f} MB   {nbytes / peak.nbytes:4.0%}")
 
 # %% [markdown]
-# And the whole line. The peak is at the turn from forward to backward, and nearly all of it
-# is activations.
+# And the whole line. The peak is at the turn from forward to backward, and four fifths of it
+# are activations.
 
 # %%
 from lab_utils import live_bytes, program_order
@@ -449,7 +455,7 @@ from lab_utils.plots import plot_memory
 
 plot_memory({"llm_mlp, one training step": live_bytes(graph, program_order(graph))})
 # %% [markdown]
-# ## Task 1.5: hand in the graph (½ point, about 3 lines)
+# ## Task 1.5: hand in the graph (¼ point, about 3 lines)
 #
 # A .dot file is a picture *and* a program: Graphviz can draw it, and `read_dot` gives the
 # graph back, ready to run. Write the graph to `llm_mlp.dot` with `write_dot(graph, file)`,
@@ -464,7 +470,7 @@ again = read_dot("llm_mlp.dot")
 print(run(graph, values).outputs["loss"], run(again, values).outputs["loss"])
 ### END SOLUTION
 
-# %% test=t15_check points=0.5
+# %% test=t15_check points=0.25
 ### BEGIN HIDDEN TESTS
 from autograder.lab4a.grade import check
 

@@ -18,8 +18,8 @@
 # - find out which operators must run again to rebuild a value from what is still there;
 # - insert nodes into a `torch.fx` graph at the right place, with the right inputs.
 #
-# ![Three lanes: forward on the left, backward on the right, and between them the clones
-# that rebuild what backward needs](images/clones.svg)
+# ![Lanes from left to right: what is given, forward, the clones, backward, the update. Backward
+# reads clones that stand at its height](images/clones.svg)
 
 # %%
 import torch
@@ -43,7 +43,7 @@ print(len(nodes), "nodes")
 # - every forward value that backward reads anyway and that we did not drop.
 #
 # Everything else from forward is gone. `kept_values(graph, drop)` tells the set of nodes
-# that are still there. Note who is *not* in it: `l0_down_proj` was not dropped, but backward
+# that are still there. Note who is *not* in it: `l1_down_proj` was not dropped, but backward
 # never reads it, so nobody keeps it.
 
 # %%
@@ -113,7 +113,8 @@ print([node.name for node in recompute_set(nodes["l2_gate_up_proj"], kept)])
 # | `graph.node_copy(node, f)` | a new node with the same operator; each input `i` becomes `f(i)` |
 # | `mark_recomputed(clone)` | ours: colours the clone orange and notes its phase |
 #
-# Try it on a scratch copy. The clone gets the name of the original with a number.
+# Try it on a scratch copy. The clone gets the name of the original with a number (in the
+# graphs that we ship, clones end in `_recomp`; names make no difference).
 
 # %%
 scratch = open_graph("llm_mlp")
@@ -123,7 +124,7 @@ with scratch.inserting_before(named["d_l3_up_proj"]):
 print(clone.name, "is", clone.target, "of", clone.args, "and runs before", clone.next.name)
 
 # %% [markdown]
-# ## Task 2.2: clones in the backward pass (2 points, about 20 lines)
+# ## Task 2.2: clones in the backward pass (2 points, about 15 lines)
 #
 # `drop` is a list of activations. For **every lost value that a backward node reads**, put a
 # clone into the graph. A value is lost if it is a forward value that is not in
@@ -196,5 +197,5 @@ save_work(recompute_set, inject_recomputation)
 # it forgets the activations of a region and runs its forward again when backward arrives.
 # You did it in the graph, which shows exactly what runs twice; that is how PyTorch's
 # compiler works too (its *min-cut partitioner* decides which values to keep and clones the
-# rest into the backward graph). Megatron-LM's *selective recomputation* is your `drop` list:
-# big activations that are cheap to make again.
+# rest into the backward graph). Megatron-LM's *selective recomputation* is a shorter `drop`
+# list: only activations that are big and cheap to make again.

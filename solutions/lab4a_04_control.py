@@ -59,7 +59,7 @@ clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].i
 plot_memory(
     {
         "rewired": live_bytes(graph, program_order(graph)),
-        "rewired graph, eager": live_bytes(graph, as_soon_as_possible(graph)),
+        "the same graph": live_bytes(graph, as_soon_as_possible(graph)),
     }
 )
 # %% [markdown]
@@ -68,14 +68,13 @@ plot_memory(
 
 # %%
 step = as_soon_as_possible(graph).step_of()
-loss_step = step[nodes["loss"]]
-print(f"the loss is known at step {loss_step}")
-for clone in list(clones.values())[-4:]:
-    first_reader = min(step[reader] for reader in clone.users)
-    print(f"{clone.name:28} runs at step {step[clone]:2}, first read at step {first_reader}")
+print(f"the loss is known at step {step[nodes['loss']]}")
+for clone in list(clones.values())[-4:]:  # the first block: backward comes to it last
+    needed = [step[reader] for reader in clone.users if in_backward(reader)]
+    print(f"{clone.name:24} runs at step {step[clone]:2}, backward needs it at step {min(needed)}")
 
 # %% [markdown]
-# ## Task 4.1: make the clones wait (¾ point, about 12 lines)
+# ## Task 4.1: make the clones wait (¾ point, about 8 lines)
 #
 # `add_control_dependency(clone, other)` means: `clone` does not run before `other` has. Make
 # every clone wait for the moment when backward reaches it.
@@ -129,8 +128,9 @@ check("4.1", add_control_dependencies)
 # ## Task 4.2: hand in the rewritten graph (¼ point, about 2 lines)
 #
 # `assemble(inject, rewire, wait)` takes the graph of notebook 1 through your own three
-# functions and returns the result. A step that you have not finished is done for you, and it
-# says so. Call it with your functions, and write what it returns to `llm_mlp_ar.dot`.
+# functions and returns the result. A step of notebooks 2 and 3 that you have not finished is
+# done for you, and it says so; without 4.1 the file has no control dependencies. Call it with
+# your functions, and write what it returns to `llm_mlp_ar.dot`.
 
 # %%
 save_work(add_control_dependencies)
@@ -179,7 +179,7 @@ pd.DataFrame(
         for name, g in (
             ("without recomputation", base),
             ("recomputation, no control dependencies", unguarded),
-            ("recomputation with control dependencies", final),
+            ("llm_mlp_ar.dot, your hand-in", final),
         )
     ]
 ).round(2)

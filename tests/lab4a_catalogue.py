@@ -73,6 +73,7 @@ WRONG = (
         "Kind.GRAD_WEIGHT if storage in gradients else Kind.GRAD_ACT",
         "Kind.GRAD_ACT",
         "_w: GRAD_ACT",
+        "outputs grad:",
     ),
     _wrong(
         "the loss is not forward",
@@ -98,6 +99,7 @@ WRONG = (
         "if not in_backward(n)",
         "if True",
         "last forward use of",
+        "in_backward(node) tells",
     ),
     _wrong(
         "views count as readers",
@@ -145,7 +147,7 @@ WRONG = (
         "peak_breakdown",
         "first[storage], last[storage] = 0, end",
         "first[storage], last[storage] = 0, -1",
-        "bytes",
+        "in every step",
     ),
     _wrong(
         "freed before the last reader has run",
@@ -153,7 +155,15 @@ WRONG = (
         "peak_breakdown",
         "<= step <= last[storage]",
         "<= step < last[storage]",
-        "last step that reads it",
+        "still held in the step of its last reader",
+    ),
+    _wrong(
+        "outputs are freed",
+        "1.4",
+        "peak_breakdown",
+        "            last[storage] = end\n\n",
+        "            pass\n\n",
+        "held to the end",
     ),
     _wrong(
         "the library does the work",
@@ -345,6 +355,14 @@ WRONG = (
         "with graph.inserting_before(node.next):",
         "runs in the forward pass",
     ),
+    _wrong(
+        "clones are not marked",
+        "2.2",
+        "inject_recomputation",
+        "clones[node] = mark_recomputed(clone)",
+        "clones[node] = clone",
+        "l3_gate_proj_1 is not marked",
+    ),
     # 3.1: rewiring
     _wrong(
         "one reader forgotten in all blocks",
@@ -369,7 +387,7 @@ WRONG = (
         "rewire_backward",
         _IF_BACKWARD,
         "if phase(reader) is not Phase.RECOMPUTE:",
-        "l0_gate_proj_act: it reads l0_gate_proj_recomp",
+        "l0_gate_proj_act (forward) now reads l0_gate_proj_recomp",
     ),
     _wrong(
         "forward readers in place of backward ones",
@@ -377,7 +395,7 @@ WRONG = (
         "rewire_backward",
         _IF_BACKWARD,
         "if phase(reader) is Phase.FORWARD:",
-        "l0_gate_proj_act: it reads l0_gate_proj_recomp",
+        "l0_gate_proj_act (forward) now reads l0_gate_proj_recomp",
     ),
     _wrong(
         "two clones swapped",
@@ -487,12 +505,6 @@ RIGHT = (
         "inject_recomputation",
         "for value in reader.all_input_nodes:",
         "for value in reversed(reader.all_input_nodes):",
-    ),
-    Change(
-        "clones that are not marked",
-        "inject_recomputation",
-        "clones[node] = mark_recomputed(clone)",
-        "clones[node] = clone",
     ),
     Change(
         "a dead clone of a block's result",

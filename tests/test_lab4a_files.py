@@ -89,7 +89,7 @@ def _swap_operators(text: str) -> str:
         (lambda _: "", ["yours"]),
         (lambda _: reference("llm_mlp.dot"), ["nothing in llm_mlp_ar.dot is recomputed"]),
     ],
-    ids=["solid control edges", "node twice", "edge gone", "other operator", "cut", "empty", "base"],
+    ids=["solid control edges", "node twice", "edge gone", "operator", "cut", "empty", "base"],
 )
 def test_a_file_edited_by_hand_is_found(
     change: Callable[[str], str], says: list[str], tmp_path: Path

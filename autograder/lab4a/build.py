@@ -32,6 +32,8 @@ _PUBLIC_MODELS: dict[str, tuple[str, Callable[[], Workload]]] = {
     "llm_mlp": ("llm_mlp with 4 blocks", lambda: llm_mlp(4, 64, 256, 512)),
     "attention": ("attention with 2 blocks", lambda: attention(2, 16, 8, 4)),
 }
+#: Graphs whose weights Adam updates; SGD does it for the others.
+_WITH_ADAM = ("attention with 2 blocks", "blocks with GELU and biases")
 
 
 def derived_files() -> dict[Path, str]:
@@ -39,7 +41,7 @@ def derived_files() -> dict[Path, str]:
     files: dict[Path, str] = {}
     public: dict[str, list[CaseData]] = {}
     for short, (name, build) in _PUBLIC_MODELS.items():
-        graph = _trace(build)
+        graph = _trace(name, build)
         for task, case in _all_cases(name, graph).items():
             public.setdefault(task, []).extend(case)
         names = {"2.2": short, "3.1": f"{short}.injected", "4.1": f"{short}.rewired"}
@@ -54,22 +56,22 @@ def derived_files() -> dict[Path, str]:
 
     hidden: dict[str, list[CaseData]] = {}
     for name, build in HIDDEN.items():
-        graph = _trace(build)
+        graph = _trace(name, build)
         graph = renamed(graph) if "other names" in name else graph
         for task, case in _all_cases(name, graph).items():
             hidden.setdefault(task, []).extend(case)
     files[HIDDEN_FILE] = _json(hidden)
 
-    original = _trace(_PUBLIC_MODELS["llm_mlp"][1])
+    original = _trace(*_PUBLIC_MODELS["llm_mlp"])
     files[REFERENCE / "llm_mlp.dot"] = base
     rewritten = rewrite(original, block_activations(original)).graph
     files[REFERENCE / "llm_mlp_ar.dot"] = write_dot(rewritten)
     return files
 
 
-def _trace(build: Callable[[], Workload]) -> fx.Graph:
+def _trace(name: str, build: Callable[[], Workload]) -> fx.Graph:
     torch.manual_seed(0)
-    return trace_workload(build())
+    return trace_workload(build(), torch.optim.Adam if name in _WITH_ADAM else torch.optim.SGD)
 
 
 def _all_cases(name: str, graph: fx.Graph) -> dict[str, list[CaseData]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from lab_utils.dot_write import write_dot
 from lab_utils.effects import extent, is_operation, storages
 from lab_utils.graph import Kind, Phase, kind, outputs, placeholders
 from lab_utils.kept import in_backward, is_early, kept_values
+from lab_utils.lab4a.profile_tasks import pretended_seconds
 from lab_utils.memory import MemoryLine, live_bytes
 from lab_utils.schedule import as_soon_as_possible, program_order
 
@@ -89,7 +91,7 @@ def _rows(graph: fx.Graph, repeats: int) -> list[CaseData]:
         {
             "node": node.name,
             "bytes": sum(s.nbytes for s in memory[node] if s.owner is node),
-            "seconds": (place + 1) * (repeats + 1) / 2,
+            "seconds": pretended_seconds(place) * (repeats + 1) / 2,
         }
         for place, node in enumerate(calls)
     ]
@@ -101,24 +103,65 @@ def _by_kind(line: MemoryLine, step: int) -> dict[str, int]:
 
 def _mistaken_peaks(graph: fx.Graph, line: MemoryLine) -> dict[str, int]:
     """The peaks that common mistakes give, by the hint that cures each."""
-    places = {node: place for place, node in enumerate(line.schedule.order)}
-    end = len(places) - 1
-    kept = set(outputs(graph).values())
-    held = [0] * (end + 1)
-    for node in graph.nodes:
-        val = node.meta.get("val")
-        if node.op == "output" or val is None:
-            continue
-        first = places.get(node, 0)
-        last = max((places.get(r, end) for r in node.users), default=first)
-        if node.op == "placeholder" or node in kept:
-            last = end
-        for step in range(first, last + 1):
-            held[step] += sum(map(extent, val)) if isinstance(val, tuple) else extent(val)
     return {
-        "Views own no bytes: count each storage once, for the node that owns it.": max(held),
-        "The placeholders are in memory all the time.": max(line.total) - line.static,
+        "Views own no bytes: count each storage once, for the node that owns it.": _peak(
+            graph, line, by_value=True
+        ),
+        "A read of a view is a read of the storage that it lives in.": _peak(
+            graph, line, through_views=False
+        ),
+        "The placeholders are in memory all the time.": line.peak - line.static,
+        "A placeholder is held in every step, whoever reads it.": _peak(
+            graph, line, hold_placeholders=False
+        ),
+        "What the step returns is held to the end, the loss too.": _peak(
+            graph, line, hold_outputs=False
+        ),
+        "A storage is still held in the step of its last reader.": _peak(graph, line, closed=False),
     }
+
+
+def _peak(
+    graph: fx.Graph,
+    line: MemoryLine,
+    by_value: bool = False,
+    through_views: bool = True,
+    hold_placeholders: bool = True,
+    hold_outputs: bool = True,
+    closed: bool = True,
+) -> int:
+    """The peak in program order, with one rule or another left out."""
+    step = {node: place for place, node in enumerate(line.schedule.order)}
+    end = len(step) - 1
+    memory = storages(graph)
+    results = set(outputs(graph).values())
+    first: dict[Any, int] = {}
+    last: dict[Any, int] = {}
+    nbytes: dict[Any, int] = {}
+    for node in graph.nodes:
+        if node.op == "output":
+            continue
+        made = step.get(node, 0)
+        reads = [step[r] for r in node.users if r in step]
+        until = max(reads, default=made)
+        if (node.op == "placeholder" and hold_placeholders) or (node in results and hold_outputs):
+            until = end
+        val = node.meta.get("val")
+        held = [node] if by_value else memory[node]
+        for piece in held:
+            if by_value:
+                nbytes[piece] = sum(map(extent, val)) if isinstance(val, tuple) else extent(val)
+            else:
+                nbytes[piece] = piece.nbytes
+            first.setdefault(piece, made)
+            if piece in last and not through_views:
+                continue
+            last[piece] = max(last.get(piece, 0), until)
+    totals = [0] * (end + 2)
+    for piece, start in first.items():
+        totals[start] += nbytes[piece]
+        totals[max(last[piece] + closed, start)] -= nbytes[piece]
+    return max(accumulate(totals))
 
 
 def toy_cases() -> list[CaseData]:

@@ -6,7 +6,7 @@ import json
 from functools import cache
 from typing import Any
 
-from lab_utils.checks import Case, CheckFailed, Task, Verdict, run_check
+from lab_utils.checks import Case, CheckFailed, Task, run_check
 from lab_utils.graph import LabError
 from lab_utils.kept import in_backward, kept_values
 from lab_utils.lab4a import file_task, profile_tasks, rewrite_tasks
@@ -32,7 +32,7 @@ TASKS: dict[str, Task] = {
 }
 
 
-def check(task_id: str, answer: Any) -> Verdict:
+def check(task_id: str, answer: Any) -> None:
     """Try a task on the public graphs; ``answer`` is the function (or file) that it asks for.
 
     Raises:
@@ -42,7 +42,6 @@ def check(task_id: str, answer: Any) -> Verdict:
     if not verdict.passed:
         raise CheckFailed(str(verdict))
     print(verdict)
-    return verdict
 
 
 def task_called(task_id: str) -> Task:

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import fx
 
-from lab_utils.checks import BadAnswer, Case, Finding, Task
+from lab_utils.checks import Case, Finding, Task
 from lab_utils.compare import Differs, diff
 from lab_utils.dot_read import DotError, read_dot
 from lab_utils.graph import check_acyclic, is_opaque
@@ -20,9 +20,14 @@ from lab_utils.schedule import program_order
 
 def _ask_file(path: Any, _given: Mapping[str, Any]) -> Any:
     file = Path(path)
-    if not file.is_file():
-        raise BadAnswer(f"there is no file {file}: run the cell that writes it")
-    return {"dot": file.read_text(encoding="utf-8", errors="replace"), "file": file.name}
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+    return {"dot": text, "file": file.name}
+
+
+def _missing(answer: Mapping[str, Any]) -> list[Finding]:
+    file = answer["file"]
+    look = "Run the cell that writes it."
+    return [Finding(f"there is no file {file}", f"{file} beside the notebook", look)]
 
 
 def _read(answer: Mapping[str, Any]) -> fx.Graph:
@@ -34,6 +39,8 @@ def _read(answer: Mapping[str, Any]) -> fx.Graph:
 
 def _judge_traced(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """By structure; kinds are the business of task 1.1."""
+    if answer["dot"] is None:
+        return _missing(answer)
     found = diff(graph_of(case.wanted["graph"]), _read(answer))
     return [
         Finding(f"{answer['file']}: {one.text}", "the graph of this notebook", "Write it again.")
@@ -44,6 +51,8 @@ def _judge_traced(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
 def _judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """It recomputes, and is the same training step; its peak is the business of the other tasks."""
+    if answer["dot"] is None:
+        return _missing(answer)
     base, mine = graph_of(case.wanted["graph"]), _read(answer)
     file = answer["file"]
     if is_opaque(mine):
@@ -60,6 +69,6 @@ def _judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
 
 TASKS = (
-    Task("1.5", "the file llm_mlp.dot", 0.5, _ask_file, _judge_traced),
+    Task("1.5", "the file llm_mlp.dot", 0.25, _ask_file, _judge_traced),
     Task("4.2", "the file llm_mlp_ar.dot", 0.25, _ask_file, _judge_rewritten),
 )

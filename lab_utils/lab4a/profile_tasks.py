@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,8 @@ from lab_utils.checks import BadAnswer, Case, Finding, Task
 from lab_utils.clock import pretended
 from lab_utils.effects import is_operation
 from lab_utils.execute import example_values
-from lab_utils.graph import Phase, operator_name, phase
+from lab_utils.graph import Kind, Phase, operator_name, phase
+from lab_utils.kept import in_backward
 from lab_utils.lab4a.replies import (
     graph_of,
     kind_name,
@@ -20,8 +22,7 @@ from lab_utils.lab4a.replies import (
     number,
     optional_name,
 )
-from lab_utils.memory import live_bytes, to_be_written
-from lab_utils.schedule import program_order
+from lab_utils.memory import to_be_written
 
 
 def _ask_classify(function: Any, given: Mapping[str, Any]) -> Any:
@@ -43,15 +44,19 @@ def _judge_classify(case: Case, answer: Mapping[str, str]) -> list[Finding]:
                 Finding(
                     f"{node.name}: {yours or 'no kind at all'}",
                     f"{node.name}: {wanted}",
-                    _why_kind(node),
+                    _why_kind(node, wanted),
                 )
             )
     return findings
 
 
-def _why_kind(node: fx.Node) -> str:
+def _why_kind(node: fx.Node, wanted: str) -> str:
     if node.op == "placeholder":
         return f'{node.name} is given to the step; its source is "{node.meta.get("source")}".'
+    if wanted == Kind.GRAD_WEIGHT:
+        return f"One of the step's outputs grad:… lives in the memory of {node.name}."
+    if node.target is operator.getitem:
+        return "Its operator makes several storages; look at the one that this node lives in."
     if not is_operation(node):
         read = node.all_input_nodes[0].name
         return f"{node.name} ({operator_name(node)}) is a view: it is of the kind of {read}."
@@ -75,6 +80,7 @@ _PARTS = ("first forward", "last forward", "first backward", "last backward")
 
 def _judge_lifetimes(case: Case, answer: Mapping[str, list[str | None]]) -> list[Finding]:
     wanted: Mapping[str, list[str | None]] = case.wanted["uses"]
+    nodes = {node.name: node for node in graph_of(case.given["graph"]).nodes}
     findings = [
         Finding(f"{name} has an entry", "no entry", "It is not memory that an activation owns.")
         for name in answer
@@ -87,20 +93,29 @@ def _judge_lifetimes(case: Case, answer: Mapping[str, list[str | None]]) -> list
             continue
         for part, mine, right in zip(_PARTS, answer[name], uses, strict=True):
             if mine != right:
-                findings.append(
-                    Finding(
-                        f"{part} use of {name}: {mine}",
-                        f"{part} use of {name}: {right}",
-                        "Operators that read it through a view count; views themselves do not.",
-                    )
-                )
+                look = _why_use(nodes, part, mine, right)
+                given, asked = f"{part} use of {name}: {mine}", f"{part} use of {name}: {right}"
+                findings.append(Finding(given, asked, look))
     return findings
+
+
+def _why_use(nodes: dict[str, fx.Node], part: str, mine: str | None, right: str | None) -> str:
+    if right is not None and phase(nodes[right]) is Phase.LOSS:
+        return "The loss counts as forward."
+    if mine in nodes and in_backward(nodes[mine]) != part.endswith("backward"):
+        return "in_backward(node) tells the readers after the loss from those before."
+    return "Operators that read it through a view count; views themselves do not."
+
+
+def pretended_seconds(place: int) -> int:
+    """How long the operator at ``place`` pretends to take: neither rising nor falling."""
+    return 7 * place % 13 + 1
 
 
 def _pretend(profiler: fx.Interpreter, warmup: int, time: list[float]) -> None:
     """Make each operator take a known time on a pretended clock, and far longer at first."""
     nodes = [n for n in profiler.module.graph.nodes if n.op == "call_function"]  # type: ignore
-    seconds = {node: place + 1 for place, node in enumerate(nodes)}
+    seconds = {node: pretended_seconds(place) for place, node in enumerate(nodes)}
     calls = dict.fromkeys(nodes, 0)
     running: list[fx.Node] = []
     fetch, call = profiler.fetch_args_kwargs_from_env, profiler.call_function
@@ -234,16 +249,9 @@ def _judge_peak(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     return findings
 
 
-def _picture_peak(case: Case, _answer: Any) -> Any:
-    from lab_utils.plots import plot_memory
-
-    graph = graph_of(case.given["graph"])
-    return plot_memory({case.name: live_bytes(graph, program_order(graph))})
-
-
 TASKS = (
     Task("1.1", "the kind of every value", 1, _ask_classify, _judge_classify),
     Task("1.2", "first and last uses", 1, _ask_lifetimes, _judge_lifetimes),
-    Task("1.3", "time and memory of each operator", 1, _ask_profiler, _judge_profiler),
-    Task("1.4", "the peak", 0.5, _ask_peak, _judge_peak, _picture_peak),
+    Task("1.3", "time and memory of each operator", 0.75, _ask_profiler, _judge_profiler),
+    Task("1.4", "the peak", 1, _ask_peak, _judge_peak),
 )

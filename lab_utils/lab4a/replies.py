@@ -11,7 +11,7 @@ from torch import fx
 from lab_utils.checks import BadAnswer
 from lab_utils.dot_read import read_dot
 from lab_utils.dot_write import write_dot
-from lab_utils.graph import Kind
+from lab_utils.graph import Kind, LabError
 
 
 def graph_of(text: str) -> fx.Graph:
@@ -74,9 +74,17 @@ def clone_names(clones: Any, graph: fx.Graph) -> dict[str, str]:
     return names
 
 
-def changed_graph(graph: fx.Graph) -> str:
-    """The graph after the student's change, as DOT text."""
-    return write_dot(graph)
+def changed_graph(graph: fx.Graph) -> dict[str, Any]:
+    """The graph after the student's change: as DOT text, and who reads what.
+
+    A graph that cannot be written (a node stands before one that it reads) has None for
+    its text; the judge then looks at the readers.
+    """
+    reads = {n.name: [r.name for r in n.all_input_nodes] for n in graph.nodes}
+    try:
+        return {"dot": write_dot(graph), "reads": reads}
+    except LabError as error:
+        return {"dot": None, "problem": str(error), "reads": reads}
 
 
 def graph_file(name: str) -> Path:

@@ -46,6 +46,26 @@ def _frozen(value: Any) -> Any:
     return (type(value).__name__, value)
 
 
+def unwritable(given: fx.Graph, answer: Mapping[str, Any]) -> list[Finding]:
+    """Why a graph is in no order that can run; nothing where it is."""
+    if answer["dot"] is not None:
+        return []
+    for node in given.nodes:
+        now = answer["reads"].get(node.name)
+        if node.op == "call_function" and is_early(node) and now is not None:
+            new = [n for n in now if n not in [r.name for r in node.all_input_nodes]]
+            if new:
+                return [
+                    Finding(
+                        f"{node.name} (forward) now reads {new[0]}",
+                        f"{node.name} reads what it read before",
+                        "A forward reader keeps the original: the clone does not exist yet.",
+                    )
+                ]
+    look = "Insert what is read before its reader."
+    return [Finding(answer["problem"], "each node after all that it reads", look)]
+
+
 def changed_nodes(before: Names, after: Names, names: Iterable[str]) -> list[Finding]:
     """Nodes that had to stay as they were and did not."""
     findings = []
@@ -136,8 +156,8 @@ def over_budget(graph: fx.Graph, schedule: Schedule, budget: int, look: str) -> 
     held = [x.name for x in largest if x.kind in ("ACTIVATION", "RECOMP")][:3]
     return [
         Finding(
-            f"a peak of {_mb(line.peak)} {schedule.name} (held: {', '.join(held)}, …)",
-            f"at most {_mb(budget)}",
+            f"a peak of {_size(line.peak)} {_when(schedule)} (held: {', '.join(held)}, …)",
+            f"at most {_size(budget)}",
             look,
         )
     ]
@@ -165,5 +185,10 @@ def is_clone(node: fx.Node) -> bool:
     return node.op == "call_function" and phase(node) is Phase.RECOMPUTE
 
 
-def _mb(nbytes: int) -> str:
-    return f"{nbytes / 1e6:.2f} MB"
+def _size(nbytes: int) -> str:
+    return f"{nbytes / 1e6:.2f} MB" if nbytes >= 1e6 else f"{nbytes / 1e3:.1f} KB"
+
+
+def _when(schedule: Schedule) -> str:
+    eager = schedule.name.startswith("as soon")
+    return f"when each node runs {schedule.name}" if eager else f"in {schedule.name}"

@@ -8,7 +8,14 @@ from typing import Any
 from torch import fx
 
 from lab_utils.checks import BadAnswer, Case, Finding, Task
-from lab_utils.graph import control_dependencies, copy_graph, mark_recomputed, operator_name
+from lab_utils.effects import is_operation
+from lab_utils.graph import (
+    LabError,
+    control_dependencies,
+    copy_graph,
+    mark_recomputed,
+    operator_name,
+)
 from lab_utils.kept import in_backward, is_early, lost_values
 from lab_utils.lab4a.replies import (
     changed_graph,
@@ -22,8 +29,10 @@ from lab_utils.lab4a.rewrite_judge import (
     Origins,
     by_name,
     changed_nodes,
+    is_clone,
     late_reads,
     over_budget,
+    unwritable,
     work,
     wrong_values,
 )
@@ -65,11 +74,14 @@ def _judge_recompute_set(case: Case, answer: list[str]) -> list[Finding]:
 def _ask_inject(function: Any, given: Mapping[str, Any]) -> Any:
     graph = graph_of(given["graph"])
     clones = function(graph, [node_named(graph, name) for name in given["drop"]])
-    return {"clones": clone_names(clones, graph), "dot": changed_graph(graph)}
+    return {"clones": clone_names(clones, graph), **changed_graph(graph)}
 
 
 def _judge_inject(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
-    base, after = graph_of(case.given["graph"]), graph_of(answer["dot"])
+    base = graph_of(case.given["graph"])
+    if found := unwritable(base, answer):
+        return found
+    after = graph_of(answer["dot"])
     before, nodes = by_name(base), by_name(after)
     clones: dict[str, str] = answer["clones"]
     lost = {n.name for n in lost_values(base, [before[d] for d in case.given["drop"]])}
@@ -140,7 +152,14 @@ def _missing_clones(
                     "The dict must map every lost value that backward reads to its clone.",
                 )
             )
+    nodes = by_name(base)
     for original, clone in clones.items():
+        if original in nodes and not is_early(nodes[original]):
+            look = "Only forward values that are lost are rebuilt."
+            findings.append(Finding(f"a clone of {original}", "none: it is a gradient", look))
+        elif clone in added and not is_clone(added[clone]):
+            look = "mark_recomputed(clone) notes its phase, and colours it."
+            findings.append(Finding(f"{clone} is not marked", "a marked clone", look))
         if clone not in added:
             findings.append(
                 Finding(
@@ -218,7 +237,7 @@ def _misplaced(base: fx.Graph, after: fx.Graph, clones: Mapping[str, str]) -> li
                 Finding(
                     f"{clones[value.name]} stands after {reader.name}",
                     f"before {reader.name}, which will read it",
-                    "with graph.inserting_before(first_reader): …",
+                    "Insert before the first reader, and share that clone with the later ones.",
                 )
             )
     return findings
@@ -242,11 +261,14 @@ def _ask_rewire(function: Any, given: Mapping[str, Any]) -> Any:
     nodes = by_name(graph)
     clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].items()}
     function(graph, clones)
-    return {"dot": changed_graph(graph)}
+    return changed_graph(graph)
 
 
 def _judge_rewire(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
-    given, after = graph_of(case.given["graph"]), graph_of(answer["dot"])
+    given = graph_of(case.given["graph"])
+    if found := unwritable(given, answer):
+        return found
+    after = graph_of(answer["dot"])
     before, nodes = by_name(given), by_name(after)
     clones: dict[str, str] = case.given["clones"]
     findings = [
@@ -279,7 +301,10 @@ def _judge_rewire(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
 
 def _judge_wait(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
-    given, after = graph_of(case.given["graph"]), graph_of(answer["dot"])
+    given = graph_of(case.given["graph"])
+    if found := unwritable(given, answer):
+        return found
+    after = graph_of(answer["dot"])
     before, nodes = by_name(given), by_name(after)
     findings = [
         Finding(f"a new node {name}", "no new node", "This task only adds control dependencies.")
@@ -301,7 +326,7 @@ def _too_early(graph: fx.Graph, schedule: Schedule, clones: list[str]) -> str:
     nodes, step_of = by_name(graph), schedule.step_of()
     if not any(map(control_dependencies, graph.nodes)):
         return "No node waits for another: add_control_dependency(clone, gradient)."
-    backward = min(step_of[n] for n in graph.nodes if n.op == "call_function" and in_backward(n))
+    backward = min(step_of[n] for n in graph.nodes if is_operation(n) and in_backward(n))
     early = [name for name in clones if step_of[nodes[name]] < backward]
     if early:
         return (
@@ -321,6 +346,8 @@ def _too_early(graph: fx.Graph, schedule: Schedule, clones: list[str]) -> str:
 
 
 def _line_after(case: Case, answer: Mapping[str, Any]) -> tuple[MemoryLine, str]:
+    if answer["dot"] is None:
+        raise LabError("a graph that cannot be written cannot be drawn")
     graph = graph_of(answer["dot"])
     if "eager_budget" in case.wanted:
         return live_bytes(graph, as_soon_as_possible(graph)), "eager_budget"
