@@ -9,7 +9,7 @@ from typing import Any
 from lab_utils.checks import Case, CheckFailed, Task, run_check
 from lab_utils.graph import LabError
 from lab_utils.kept import in_backward, kept_values
-from lab_utils.lab4a import file_task, profile_tasks, rewrite_tasks
+from lab_utils.lab4a import file_tasks, inject_tasks, profile_tasks, rewire_tasks
 from lab_utils.lab4a.assemble import assemble
 from lab_utils.lab4a.records import Peak, Uses
 from lab_utils.lab4a.replies import graph_file
@@ -28,7 +28,9 @@ __all__ = [
 ]
 
 TASKS: dict[str, Task] = {
-    task.id: task for task in (*profile_tasks.TASKS, *rewrite_tasks.TASKS, *file_task.TASKS)
+    task.id: task
+    for module in (profile_tasks, inject_tasks, rewire_tasks, file_tasks)
+    for task in module.TASKS
 }
 
 

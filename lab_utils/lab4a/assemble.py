@@ -9,7 +9,7 @@ from torch import fx
 
 from lab_utils.checks import attempt, outcome
 from lab_utils.lab4a.replies import graph_of, node_named
-from lab_utils.lab4a.rewrite_tasks import rewired
+from lab_utils.lab4a.rewrite_judge import rewired
 
 Step = Callable[..., Any] | None
 

@@ -15,7 +15,7 @@ from torch import fx
 from lab_utils.checks import Finding
 from lab_utils.effects import is_operation, is_random, overwritten_inputs
 from lab_utils.execute import example_values, run
-from lab_utils.graph import Phase, operator_name, phase
+from lab_utils.graph import Phase, copy_graph, mark_recomputed, operator_name, phase
 from lab_utils.kept import in_backward, is_early
 from lab_utils.memory import live_bytes
 from lab_utils.schedule import Schedule
@@ -192,3 +192,16 @@ def _size(nbytes: int) -> str:
 def _when(schedule: Schedule) -> str:
     eager = schedule.name.startswith("as soon")
     return f"when each node runs {schedule.name}" if eager else f"in {schedule.name}"
+
+
+def rewired(graph: fx.Graph, clones: Mapping[str, str]) -> fx.Graph:
+    """A copy in which backward reads the clones: the next task's work, done for this check."""
+    copy, _ = copy_graph(graph)
+    nodes = by_name(copy)
+    for clone in clones.values():
+        mark_recomputed(nodes[clone])
+    new = {nodes[original]: nodes[clone] for original, clone in clones.items()}
+    for reader in [n for n in copy.nodes if n.op == "call_function" and in_backward(n)]:
+        for original in [n for n in reader.all_input_nodes if n in new]:
+            reader.replace_input_with(original, new[original])
+    return copy

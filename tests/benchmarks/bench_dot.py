@@ -6,9 +6,8 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-from lab_utils.compare import diff
-
 from autograder.lab4a.models import renamed
+from lab_utils.compare import diff
 from lab_utils.dot_read import read_dot
 from lab_utils.dot_write import write_dot
 from lab_utils.models import llm_mlp

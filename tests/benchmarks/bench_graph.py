@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from lab_utils.compare import diff
 from torch import fx
 
 from autograder.engine.rewrite import block_activations, rewrite
 from autograder.lab4a.models import renamed
+from lab_utils.compare import diff
 from lab_utils.dot_read import read_dot
 from lab_utils.dot_write import write_dot
 from lab_utils.effects import dependencies

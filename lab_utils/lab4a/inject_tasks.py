@@ -1,4 +1,4 @@
-"""Tasks of notebooks 02 to 04: inject clones, rewire backward, make the clones wait."""
+"""Tasks of notebook 02: what must run again, and clones of it in the backward pass."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ from typing import Any
 from torch import fx
 
 from lab_utils.checks import BadAnswer, Case, Finding, Task
-from lab_utils.effects import is_operation
 from lab_utils.graph import (
-    LabError,
-    control_dependencies,
-    copy_graph,
-    mark_recomputed,
     operator_name,
 )
-from lab_utils.kept import in_backward, is_early, lost_values
+from lab_utils.kept import is_early, lost_values
 from lab_utils.lab4a.replies import (
     changed_graph,
     clone_names,
@@ -32,12 +27,13 @@ from lab_utils.lab4a.rewrite_judge import (
     is_clone,
     late_reads,
     over_budget,
+    rewired,
     unwritable,
     work,
     wrong_values,
 )
-from lab_utils.memory import MemoryLine, live_bytes
-from lab_utils.schedule import Schedule, as_soon_as_possible, program_order
+from lab_utils.lab4a.rewrite_picture import before_and_after
+from lab_utils.schedule import program_order
 
 
 def _ask_recompute_set(function: Any, given: Mapping[str, Any]) -> Any:
@@ -243,133 +239,7 @@ def _misplaced(base: fx.Graph, after: fx.Graph, clones: Mapping[str, str]) -> li
     return findings
 
 
-def rewired(graph: fx.Graph, clones: Mapping[str, str]) -> fx.Graph:
-    """A copy in which backward reads the clones: the next task's work, done for this check."""
-    copy, _ = copy_graph(graph)
-    nodes = by_name(copy)
-    for clone in clones.values():
-        mark_recomputed(nodes[clone])
-    new = {nodes[original]: nodes[clone] for original, clone in clones.items()}
-    for reader in [n for n in copy.nodes if n.op == "call_function" and in_backward(n)]:
-        for original in [n for n in reader.all_input_nodes if n in new]:
-            reader.replace_input_with(original, new[original])
-    return copy
-
-
-def _ask_rewire(function: Any, given: Mapping[str, Any]) -> Any:
-    graph = graph_of(given["graph"])
-    nodes = by_name(graph)
-    clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].items()}
-    function(graph, clones)
-    return changed_graph(graph)
-
-
-def _judge_rewire(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
-    given = graph_of(case.given["graph"])
-    if found := unwritable(given, answer):
-        return found
-    after = graph_of(answer["dot"])
-    before, nodes = by_name(given), by_name(after)
-    clones: dict[str, str] = case.given["clones"]
-    findings = [
-        Finding(f"a new node {name}", "no new node", "This task only changes who reads what.")
-        for name in nodes
-        if name not in before
-    ]
-    stay = [n.name for n in given.nodes if n.op != "output" and not in_backward(n)]
-    dead = {name for name in stay if name in clones.values() and name not in nodes}
-    findings += changed_nodes(before, nodes, [name for name in stay if name not in dead])
-    for reader, value in late_reads(after, clones):
-        if reader.name in before:
-            findings.append(
-                Finding(
-                    f"{reader.name} still reads {value.name}",
-                    f"{reader.name} reads {clones[value.name]}",
-                    f"As long as one backward node reads {value.name}, it stays in memory.",
-                )
-            )
-    wanted = by_name(rewired(given, clones))
-    if not findings:
-        late = [n.name for n in given.nodes if n.op == "call_function" and in_backward(n)]
-        findings += changed_nodes(wanted, nodes, late)
-    if findings:
-        return findings
-    schedule = program_order(after)
-    return wrong_values(given, after, schedule) + over_budget(
-        after, schedule, case.wanted["program_budget"], "The originals must die in forward."
-    )
-
-
-def _judge_wait(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
-    given = graph_of(case.given["graph"])
-    if found := unwritable(given, answer):
-        return found
-    after = graph_of(answer["dot"])
-    before, nodes = by_name(given), by_name(after)
-    findings = [
-        Finding(f"a new node {name}", "no new node", "This task only adds control dependencies.")
-        for name in nodes
-        if name not in before
-    ]
-    findings += changed_nodes(before, nodes, before)
-    if findings:
-        return findings
-    schedule = as_soon_as_possible(after)
-    look = _too_early(after, schedule, list(case.given["clones"].values()))
-    return wrong_values(given, after, schedule) + over_budget(
-        after, schedule, case.wanted["eager_budget"], look
-    )
-
-
-def _too_early(graph: fx.Graph, schedule: Schedule, clones: list[str]) -> str:
-    """Names the clone that waits longest between running and being read."""
-    nodes, step_of = by_name(graph), schedule.step_of()
-    if not any(map(control_dependencies, graph.nodes)):
-        return "No node waits for another: add_control_dependency(clone, gradient)."
-    backward = min(step_of[n] for n in graph.nodes if is_operation(n) and in_backward(n))
-    early = [name for name in clones if step_of[nodes[name]] < backward]
-    if early:
-        return (
-            f"{early[0]} runs at step {step_of[nodes[early[0]]]}, in the forward pass "
-            f"(backward begins at step {backward}): what does it wait for?"
-        )
-
-    def idle(name: str) -> int:
-        readers = [step_of[r] for r in nodes[name].users if r in step_of]
-        return min(readers, default=len(schedule)) - step_of[nodes[name]]
-
-    longest = max(clones, key=idle)
-    return (
-        f"{longest} runs {idle(longest)} steps before its first reader: make it wait for a "
-        "gradient of its own block."
-    )
-
-
-def _line_after(case: Case, answer: Mapping[str, Any]) -> tuple[MemoryLine, str]:
-    if answer["dot"] is None:
-        raise LabError("a graph that cannot be written cannot be drawn")
-    graph = graph_of(answer["dot"])
-    if "eager_budget" in case.wanted:
-        return live_bytes(graph, as_soon_as_possible(graph)), "eager_budget"
-    if "clones" in answer:
-        graph = rewired(graph, answer["clones"])
-    return live_bytes(graph, program_order(graph)), "program_budget"
-
-
-def _picture(case: Case, answer: Mapping[str, Any]) -> Any:
-    """The memory line before this task's change beside the one after it."""
-    from lab_utils.plots import plot_memory
-
-    graph = graph_of(case.given["graph"])
-    mine, budget = _line_after(case, answer)
-    rule = as_soon_as_possible if budget == "eager_budget" else program_order
-    lines = {"before your change": live_bytes(graph, rule(graph)), "after it": mine}
-    return plot_memory(lines, case.wanted[budget], case.wanted.get("line"))
-
-
 TASKS = (
     Task("2.1", "what must run again", 1, _ask_recompute_set, _judge_recompute_set),
-    Task("2.2", "clones in the backward pass", 2, _ask_inject, _judge_inject, _picture),
-    Task("3.1", "backward reads the clones", 2, _ask_rewire, _judge_rewire, _picture),
-    Task("4.1", "the clones wait", 0.75, _ask_rewire, _judge_wait, _picture),
+    Task("2.2", "clones in the backward pass", 2, _ask_inject, _judge_inject, before_and_after),
 )

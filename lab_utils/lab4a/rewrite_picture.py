@@ -1,0 +1,41 @@
+"""The memory line before a rewriting task beside the one after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lab_utils.checks import Case
+from lab_utils.graph import (
+    LabError,
+)
+from lab_utils.lab4a.replies import (
+    graph_of,
+)
+from lab_utils.lab4a.rewrite_judge import (
+    rewired,
+)
+from lab_utils.memory import MemoryLine, live_bytes
+from lab_utils.schedule import as_soon_as_possible, program_order
+
+
+def _line_after(case: Case, answer: Mapping[str, Any]) -> tuple[MemoryLine, str]:
+    if answer["dot"] is None:
+        raise LabError("a graph that cannot be written cannot be drawn")
+    graph = graph_of(answer["dot"])
+    if "eager_budget" in case.wanted:
+        return live_bytes(graph, as_soon_as_possible(graph)), "eager_budget"
+    if "clones" in answer:
+        graph = rewired(graph, answer["clones"])
+    return live_bytes(graph, program_order(graph)), "program_budget"
+
+
+def before_and_after(case: Case, answer: Mapping[str, Any]) -> Any:
+    """The memory line before this task's change beside the one after it."""
+    from lab_utils.plots import plot_memory
+
+    graph = graph_of(case.given["graph"])
+    mine, budget = _line_after(case, answer)
+    rule = as_soon_as_possible if budget == "eager_budget" else program_order
+    lines = {"before your change": live_bytes(graph, rule(graph)), "after it": mine}
+    return plot_memory(lines, case.wanted[budget], case.wanted.get("line"))
