@@ -21,9 +21,10 @@ from lab_utils.effects import is_operation, is_random, overwritten_inputs
 from lab_utils.execute import example_values, run
 from lab_utils.graph import LabError, Phase, control_dependencies, is_opaque, phase
 from lab_utils.kept import in_backward, is_early
-from lab_utils.matching import Structure, pair, structures
+from lab_utils.matching import pair
 from lab_utils.memory import MemoryLine, live_bytes
 from lab_utils.schedule import as_soon_as_possible, program_order
+from lab_utils.structure import Structure, structures
 
 #: How far above the reference the peak may stay, as a share of what there is to save.
 SLACK = 0.2

@@ -7,96 +7,19 @@ for, what the step returns, and what has to wait for what.
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 
 from torch import fx
 
+from lab_utils.clones import is_clone, is_early, originals
+from lab_utils.differences import Diff, Difference, Differs
 from lab_utils.effects import is_random
-from lab_utils.graph import Kind, Phase, control_dependencies, operator_name
-from lab_utils.matching import Facts, Pairs, Structure, argument_name, pair, structures
+from lab_utils.graph import control_dependencies, operator_name
+from lab_utils.matching import pair
+from lab_utils.structure import Facts, Pairs, Structure, argument_name, structures
 
-_NAMES_SHOWN = 3
-
-
-class Differs(StrEnum):
-    """In what way two graphs differ at one place."""
-
-    MISSING_NODE = "missing node"
-    EXTRA_NODE = "extra node"
-    OPERATOR = "operator"
-    ARGUMENT = "argument"
-    READS = "reads"
-    VALUE = "value"
-    ROLE = "role"
-    OUTPUT = "output"
-    MUST_WAIT = "must wait"
-    NEEDLESS_WAIT = "needless wait"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One difference.
-
-    ``node`` and ``other`` are names in the second graph; of a missing node, in the
-    first. ``other`` is the value that is read or waited for, or the original of a clone.
-    """
-
-    kind: Differs
-    node: str
-    other: str | None
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True)
-class Diff:
-    """All differences between two graphs; false if there are none."""
-
-    differences: tuple[Difference, ...]
-
-    def __len__(self) -> int:
-        return len(self.differences)
-
-    def __iter__(self) -> Iterator[Difference]:
-        return iter(self.differences)
-
-    @property
-    def equal(self) -> bool:
-        """Whether the graphs are the same."""
-        return not self.differences
-
-    def summary(self, limit: int = 10) -> str:
-        """At most ``limit`` lines of differences; those that differ in names only share one."""
-        if self.equal:
-            return "equal: the same operators, values, outputs and forced order"
-        groups: dict[tuple[Differs, str], list[Difference]] = defaultdict(list)
-        for one in self.differences:
-            groups[one.kind, re.sub("`[^`]*`", "``", one.text)].append(one)
-        lines = [_told_once(alike) for alike in groups.values()]
-        left = sum(len(alike) for alike in list(groups.values())[limit:])
-        return "\n".join(lines[:limit] + ([f"and {left} more differences"] if left else []))
-
-    def __str__(self) -> str:
-        return self.summary()
-
-
-def _told_once(alike: list[Difference]) -> str:
-    first, *rest = alike
-    if not rest:
-        return first.text
-    # A missing clone has no name of its own here: its original tells where it belongs.
-    where = [
-        one.other or one.node if one.kind is Differs.MISSING_NODE else one.node for one in rest
-    ]
-    names = [f"`{name}`" for name in dict.fromkeys(where)]
-    dots = ", …" if len(names) > _NAMES_SHOWN else ""
-    return f"{first.text} (and {len(rest)} more like this: {', '.join(names[:_NAMES_SHOWN])}{dots})"
+__all__ = ["Diff", "Difference", "Differs", "diff", "equal"]
 
 
 def diff(a: fx.Graph, b: fx.Graph) -> Diff:
@@ -127,7 +50,7 @@ class _Comparison:
         self.a, self.b = a, b
         self.to_b = pairs
         self.to_a = {y: x for x, y in pairs.items()}
-        self._original_a, self._original_b = _originals(a), _originals(b)
+        self._original_a, self._original_b = originals(a), originals(b)
 
     def differences(self) -> Iterator[Difference]:
         """All of them: first nodes, then what nodes are and read, then the forced order."""
@@ -176,7 +99,7 @@ class _Comparison:
         """That a clone should not be there is half the truth where forward reads it."""
         original = self._original(y)
         for _, reader in self.b.readers[y]:
-            if original is not None and _is_early(reader):
+            if original is not None and is_early(reader):
                 yield self._reads_other("", reader, y, original)
 
     # What a node is
@@ -195,7 +118,7 @@ class _Comparison:
             found.append(Difference(Differs.VALUE, y.name, None, text))
         if wanted.role != mine.role:
             is_not = f"{' / '.join(mine.role)}; wanted is {' / '.join(wanted.role)}"
-            cure = ": mark a clone with mark_recomputed" if _is_clone(x) else ""
+            cure = ": mark a clone with mark_recomputed" if is_clone(x) else ""
             text = f"{_quoted(y)} is marked {is_not}{cure}"
             found.append(Difference(Differs.ROLE, y.name, None, text))
         yield from found
@@ -275,17 +198,17 @@ class _Comparison:
         if y.op == "output":
             text = f"the step returns {read} as {_result(place)}; wanted is {wanted}"
             return Difference(Differs.OUTPUT, y.name, m.name, text)
-        if self._original(w) is m and _is_clone(y):
+        if self._original(w) is m and is_clone(y):
             text = (
                 f"the clone {reader} reads the stored {read}{argument}, not the clone {wanted}: "
                 "the value that should be dropped stays alive"
             )
-        elif self._original(w) is m and not _is_early(y):
+        elif self._original(w) is m and not is_early(y):
             text = (
                 f"{read} is still read by {reader}: backward keeps the stored activation alive; "
                 f"wanted is the clone {wanted}"
             )
-        elif self._original(m) is w and _is_early(y):
+        elif self._original(m) is w and is_early(y):
             text = (
                 f"{reader} is in the forward pass but reads the clone {read}: "
                 f"forward must keep reading {wanted}"
@@ -298,7 +221,7 @@ class _Comparison:
                 f"another clone of {_quoted(same)}"
             )
         else:
-            does = "rebuilds" if _is_clone(y) else "computes"
+            does = "rebuilds" if is_clone(y) else "computes"
             text = f"{reader} reads {read}{argument}; wanted is {wanted}: it {does} another value"
         return Difference(Differs.READS, y.name, m.name, text)
 
@@ -355,41 +278,6 @@ class _Comparison:
 
 
 # Clones
-
-
-def _is_clone(node: fx.Node) -> bool:
-    return node.meta.get("kind") == Kind.RECOMP or node.meta.get("phase") == Phase.RECOMPUTE
-
-
-def _is_early(node: fx.Node) -> bool:
-    return node.meta.get("phase") in (Phase.FORWARD, Phase.LOSS)
-
-
-def _originals(side: Structure) -> dict[fx.Node, fx.Node]:
-    """What each clone runs again: the same operator on the same values, or on clones of them."""
-    found: dict[fx.Node, fx.Node] = {}
-    known: dict[object, fx.Node] = {}
-
-    def action(node: fx.Node) -> object:
-        facts = side.facts[node]
-        reads = Counter((place, found.get(n, n)) for place, n in facts.reads)
-        return facts.operator, facts.constants, frozenset(reads.items())
-
-    for node in side.nodes:
-        if not _is_clone(node):
-            known.setdefault(action(node), node)
-    named = {node.name: node for node in known.values()}
-    for node in side.nodes:
-        if _is_clone(node):
-            # A clone that reads the wrong value is at least called after its original.
-            namesake = named.get(re.sub(r"_recomp(_\d+)?$", "", node.name))
-            original = known.get(action(node), namesake)
-            if original is not None and operator_name(original) == operator_name(node):
-                found[node] = original
-    return found
-
-
-# Words
 
 
 def _quoted(node: fx.Node) -> str:
