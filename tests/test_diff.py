@@ -261,7 +261,8 @@ def test_a_change_is_found_exactly_if_it_makes_a_difference(
 def test_one_change_is_told_in_few_words(change: Change, graph: fx.Graph, data: Any) -> None:
     changed, _ = copy_graph(graph)
     change(changed, data.draw)
-    assert len(diff(graph, changed)) <= 3
+    # Without an in-place operator, what waited for it may wait for something else.
+    assert len(diff(graph, changed)) <= (3 if change is leave_out else 2)
 
 
 @given(random_step_graph(max_operators=12, random_numbers=True), seeds)
