@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lab_utils.dot_read import read_dot
     from lab_utils.dot_write import write_dot
     from lab_utils.drawing import draw, to_svg
-    from lab_utils.effects import dependencies, storages
+    from lab_utils.effects import dependencies, nbytes, storages
     from lab_utils.execute import example_values, measured_peak, run, step_values
     from lab_utils.graph import (
         Kind,
@@ -41,7 +41,7 @@ _HOME = {
     "dot_read": ("read_dot",),
     "dot_write": ("write_dot",),
     "drawing": ("draw", "to_svg"),
-    "effects": ("dependencies", "storages"),
+    "effects": ("dependencies", "nbytes", "storages"),
     "execute": ("example_values", "measured_peak", "run", "step_values"),
     "graph": (
         "Kind",

@@ -183,6 +183,15 @@ def owns_memory(node: fx.Node) -> bool:
     return node.meta.get("val") is not None and not any(_schema(node.target).shared)
 
 
+def nbytes(node: fx.Node) -> int:
+    """Bytes that ``node`` allocates, or is given; 0 for a view or an in-place result."""
+    if node.op != "placeholder" and not owns_memory(node):
+        return 0
+    val = node.meta.get("val")
+    outputs = len(val) if isinstance(val, tuple) else 1
+    return sum(Storage(node, index).nbytes for index in range(outputs))
+
+
 def is_operation(node: fx.Node) -> bool:
     """Whether ``node`` does work: it allocates or overwrites. A view only looks."""
     return owns_memory(node) or bool(overwritten_inputs(node))

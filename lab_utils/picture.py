@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torch import fx
 
-from lab_utils.effects import is_operation, storages
+from lab_utils.effects import is_operation, nbytes, storages
 from lab_utils.graph import (
     Kind,
     Phase,
@@ -79,14 +79,13 @@ def fold(graph: fx.Graph) -> Picture:
             shown[node] = tuple(n for read in node.all_input_nodes for n in shown[read])
             continue
         shown[node] = (node,)
-        nbytes = sum(s.nbytes for s in memory[node] if s.owner is node)
         boxes.append(
             Box(
                 node.name,
                 bare_operator(node),
                 kind(node),
                 phase(node),
-                nbytes,
+                nbytes(node),
                 node in seen_outputs,
             )
         )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import fx
 
-from lab_utils.effects import owns_memory, storages
+from lab_utils.effects import nbytes, owns_memory, storages
 from lab_utils.execute import example_values, measured_peak
 from lab_utils.graph import Kind, kind
 from lab_utils.memory import live_bytes
@@ -132,6 +132,7 @@ def test_an_illegal_order_is_named() -> None:
 def test_a_node_that_only_looks_owns_nothing(case: Case) -> None:
     memory = storages(case.graph)
     for node in case.graph.nodes:
+        own = [s for s in memory[node] if s.owner is node]
+        assert nbytes(node) == sum(s.nbytes for s in own), node
         if node.op == "call_function":
-            own = [s for s in memory[node] if s.owner is node]
             assert bool(own) == owns_memory(node), node
