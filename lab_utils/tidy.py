@@ -165,7 +165,7 @@ def _constant(node: fx.Node, graph: fx.Graph, raw: RawTrace) -> fx.Node:
     """A number that the model makes from a Python value, as an operator that makes it again."""
     value = getattr(raw.owner, str(node.target))
     value = getattr(value, "constant", None) if hasattr(value, "constant") else value
-    if not isinstance(value, torch.Tensor) or value.numel() != 1:
+    if not isinstance(value, torch.Tensor) or value.numel() > 1:
         shape = list(node.meta["val"].shape) if "val" in node.meta else "?"
         raise LabError(
             f"the model makes a constant tensor of shape {shape} while it runs, which a graph "
@@ -174,7 +174,7 @@ def _constant(node: fx.Node, graph: fx.Graph, raw: RawTrace) -> fx.Node:
     return graph.create_node(
         "call_function",
         aten.full.default,
-        (list(value.shape), value.item()),
+        (list(value.shape), value.item() if value.numel() else 0),
         {"dtype": value.dtype},
         name="constant",
     )

@@ -103,6 +103,8 @@ def test_the_order_of_statements_is_not_needed(graph: fx.Graph, rng: Any) -> Non
     again = read_dot("\n".join([first, *defaults, *statements, last]))
     assert_same_but_for_order(graph, again)
     assert same_bits(graph, again)
+    given = [node.op == "placeholder" for node in again.nodes]
+    assert given == sorted(given, reverse=True), "placeholders come first"
 
 
 def test_other_processes_write_the_same_bytes(tmp_path: Path) -> None:

@@ -38,7 +38,12 @@ DRESSES = {
     "subgraph": PLAIN.replace(
         "a -> b", "subgraph cluster_0 { label=x; node [op=x]; a; b }\n a -> b", 1
     ),
-    "scoped defaults": PLAIN.replace("a -> c [style=dashed]", "{ edge [style=dashed]; a -> c } "),
+    "scoped defaults": PLAIN.replace("  a -> c [style=dashed];\n", "").replace(
+        "  a -> b", "  { edge [style=dashed] node [op=x] a -> c }\n  a -> b", 1
+    ),
+    "forgotten defaults": PLAIN.replace(
+        "a [op", "subgraph { node [output=x, module=y] edge [style=dashed] } a [op", 1
+    ),
     "group of heads": PLAIN.replace("a -> c [style=dashed]", 'a -> { c } [style="bold,dashed"]'),
     "group of tails": PLAIN.replace("a -> c [style", "subgraph g { a; a } -> c [style"),
     "invisible edges": PLAIN.replace("a -> c", "c -> a [style=invis]; a -> c"),
@@ -62,6 +67,17 @@ def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "marked.dot"
     path.write_bytes(b"\xef\xbb\xbf" + PLAIN.encode())
     assert_same(read_dot(PLAIN), read_dot(path))
+
+
+def test_strings_are_unescaped_as_graphviz_does_it() -> None:
+    text = r'digraph { a [k="say \"x\" \\" l="\N\l" "m"="1" + "\"2"] }'
+    attributes = dot_syntax.parse_dot(text, "<text>").nodes["a"].attributes
+    assert attributes == {"k": r'say "x" \\', "l": r"\N\l", "m": '1"2'}
+
+
+def test_a_node_stands_where_it_is_defined() -> None:
+    graph = read_dot("digraph { z -> y [style=invis]; a -> b; x; y [label=y]; z [label=z]; }")
+    assert [node.name for node in graph.nodes][:-1] == ["a", "b", "x", "y", "z"]
 
 
 def test_chains_and_groups_make_every_edge() -> None:

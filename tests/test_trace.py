@@ -146,6 +146,25 @@ class _Constant(nn.Module):
         return self.layer(x) * torch.tensor([1.0, 2.0, 3.0, 4.0])
 
 
+class _Numbers(nn.Module):
+    """Makes a number, and an empty tensor, from Python values while it runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = torch.cat([torch.tensor([]).reshape(0, 4), self.layer(x)])
+        return rows * torch.tensor(0.5)
+
+
+def test_numbers_made_while_the_model_runs_are_traced() -> None:
+    torch.manual_seed(0)
+    case = make_case(_work(_Numbers()), torch.optim.SGD)
+    traced = run(case.graph, case.values)
+    assert torch.equal(traced.outputs["loss"], case.eager_step())
+
+
 def _work(model: nn.Module) -> Workload:
     return Workload(model, torch.randn(2, 4), torch.randn(2, 4), nn.MSELoss())
 
