@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _judge(options: argparse.Namespace) -> int:
     from autograder.judge import judge_pair
-    from lab_utils.dot_read import read_dot
+    from lab_utils.dot.read import read_dot
 
     verdict = judge_pair(read_dot(Path(options.base)), read_dot(Path(options.rewritten)))
     print(json.dumps(verdict.as_dict(), indent=2) if options.json else verdict)

@@ -16,15 +16,15 @@ from torch import fx
 
 from autograder.engine.rewrite import rewrite
 from lab_utils.checks import Finding
-from lab_utils.compare import diff
+from lab_utils.compare.diff import diff
+from lab_utils.compare.matching import pair
+from lab_utils.compare.structure import Structure, structures
 from lab_utils.effects import is_operation, is_random, overwritten_inputs
 from lab_utils.execute import example_values, run
 from lab_utils.graph import LabError, Phase, control_dependencies, is_opaque, phase
 from lab_utils.kept import in_backward, is_early
-from lab_utils.matching import pair
 from lab_utils.memory import MemoryLine, live_bytes
 from lab_utils.schedule import as_soon_as_possible, program_order
-from lab_utils.structure import Structure, structures
 
 #: How far above the reference the peak may stay, as a share of what there is to save.
 SLACK = 0.2

@@ -10,10 +10,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lab_utils.compare import diff
-    from lab_utils.dot_read import read_dot
-    from lab_utils.dot_write import write_dot
-    from lab_utils.drawing import draw, to_svg
+    from lab_utils.compare.diff import diff
+    from lab_utils.dot.read import read_dot
+    from lab_utils.dot.write import write_dot
     from lab_utils.effects import dependencies, nbytes, storages
     from lab_utils.execute import example_values, measured_peak, run, step_values
     from lab_utils.graph import (
@@ -33,14 +32,17 @@ if TYPE_CHECKING:
     from lab_utils.measures import measure
     from lab_utils.memory import live_bytes
     from lab_utils.models import Workload, attention, gelu_mlp, llm_mlp
+    from lab_utils.pictures.drawing import draw, to_svg
+    from lab_utils.pictures.plots import plot_memory
     from lab_utils.schedule import Schedule, as_soon_as_possible, program_order, random_order
-    from lab_utils.trace import trace_training_step, trace_workload
+    from lab_utils.trace.step import trace_training_step, trace_workload
 
 _HOME = {
-    "compare": ("diff",),
-    "dot_read": ("read_dot",),
-    "dot_write": ("write_dot",),
-    "drawing": ("draw", "to_svg"),
+    "compare.diff": ("diff",),
+    "dot.read": ("read_dot",),
+    "dot.write": ("write_dot",),
+    "pictures.drawing": ("draw", "to_svg"),
+    "pictures.plots": ("plot_memory",),
     "effects": ("dependencies", "nbytes", "storages"),
     "execute": ("example_values", "measured_peak", "run", "step_values"),
     "graph": (
@@ -61,7 +63,7 @@ _HOME = {
     "memory": ("live_bytes",),
     "models": ("Workload", "attention", "gelu_mlp", "llm_mlp"),
     "schedule": ("Schedule", "as_soon_as_possible", "program_order", "random_order"),
-    "trace": ("trace_training_step", "trace_workload"),
+    "trace.step": ("trace_training_step", "trace_workload"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -71,7 +71,7 @@ def _positive(text: str) -> int:
 
 
 def _read(file: str) -> fx.Graph:
-    from lab_utils.dot_read import read_dot
+    from lab_utils.dot.read import read_dot
 
     return read_dot(Path(file))
 
@@ -79,8 +79,8 @@ def _read(file: str) -> fx.Graph:
 def _trace(options: argparse.Namespace) -> int:
     import torch
 
-    from lab_utils.dot_write import write_dot
-    from lab_utils.trace import trace_workload
+    from lab_utils.dot.write import write_dot
+    from lab_utils.trace.step import trace_workload
 
     build = _model(options.model)
     sizes = {
@@ -128,7 +128,7 @@ def _measure(options: argparse.Namespace) -> int:
 
 
 def _diff(options: argparse.Namespace) -> int:
-    from lab_utils.compare import diff
+    from lab_utils.compare.diff import diff
 
     found = diff(_read(options.wanted), _read(options.mine))
     print(found)
@@ -136,7 +136,7 @@ def _diff(options: argparse.Namespace) -> int:
 
 
 def _draw(options: argparse.Namespace) -> int:
-    from lab_utils.drawing import draw
+    from lab_utils.pictures.drawing import draw
 
     if remark := draw(_read(options.file), options.output):
         print(remark, file=sys.stderr)

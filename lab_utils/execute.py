@@ -38,7 +38,7 @@ def step_values(
     optimizer: torch.optim.Optimizer,
 ) -> dict[str, torch.Tensor]:
     """The tensors of a real model and batch, by the name of the graph's placeholder."""
-    from lab_utils.trace import step_inputs
+    from lab_utils.trace.step import step_inputs
 
     given = step_inputs(model, inputs, targets, optimizer)
     return {node.name: given[node.meta["source"]].detach() for node in placeholders(graph)}

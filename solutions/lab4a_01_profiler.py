@@ -450,8 +450,7 @@ for what, nbytes in sorted(peak.by_kind.items(), key=lambda item: -item[1]):
 # are activations.
 
 # %%
-from lab_utils import live_bytes, program_order
-from lab_utils.plots import plot_memory
+from lab_utils import live_bytes, plot_memory, program_order
 
 plot_memory({"llm_mlp, one training step": live_bytes(graph, program_order(graph))})
 # %% [markdown]

@@ -25,10 +25,9 @@
 import torch
 from torch import fx
 
-from lab_utils import example_values, live_bytes, phase, program_order, run
+from lab_utils import example_values, live_bytes, phase, plot_memory, program_order, run
 from lab_utils.graph import Phase
 from lab_utils.lab4a import check, in_backward, open_graph, public_cases
-from lab_utils.plots import plot_memory
 from lab_utils.work import load_work, save_work
 
 given = public_cases("3.1")[0].given  # the shipped graph, and which clone belongs to which node

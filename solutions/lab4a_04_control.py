@@ -36,13 +36,13 @@ from lab_utils import (
     kind,
     live_bytes,
     phase,
+    plot_memory,
     program_order,
     read_dot,
     write_dot,
 )
 from lab_utils.graph import Kind, Phase
 from lab_utils.lab4a import assemble, check, in_backward, open_graph, public_cases
-from lab_utils.plots import plot_memory
 from lab_utils.work import load_work, save_work
 
 given = public_cases("4.1")[0].given

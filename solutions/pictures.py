@@ -12,13 +12,13 @@ from typing import Any
 import torch
 
 from autograder.engine.rewrite import block_activations, rewrite
-from lab_utils.drawing import lanes_svg
 from lab_utils.memory import live_bytes
 from lab_utils.models import llm_mlp
-from lab_utils.picture import fold
-from lab_utils.plots import plot_memory
+from lab_utils.pictures.boxes import fold
+from lab_utils.pictures.drawing import lanes_svg
+from lab_utils.pictures.plots import plot_memory
 from lab_utils.schedule import as_soon_as_possible, program_order
-from lab_utils.trace import trace_workload
+from lab_utils.trace.step import trace_workload
 
 FOLDER = Path(__file__).parent / "lab4a" / "images"
 

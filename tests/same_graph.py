@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from lab_utils.dot_values import value_text
+from lab_utils.dot.values import value_text
 from lab_utils.effects import dependencies
 from lab_utils.execute import example_values, run
 from lab_utils.graph import control_dependencies, kind, outputs, phase

@@ -18,7 +18,8 @@ from torch import fx
 from torch.utils._pytree import tree_flatten_with_path
 
 from lab_utils import reach
-from lab_utils.compare import Difference, Differs, diff, equal
+from lab_utils.compare.diff import Difference, Differs, diff, equal
+from lab_utils.compare.reach import forced_pairs
 from lab_utils.effects import dependencies
 from lab_utils.graph import (
     CycleError,
@@ -36,8 +37,7 @@ from lab_utils.graph import (
     phase,
 )
 from lab_utils.models import attention, llm_mlp
-from lab_utils.reach import forced_pairs
-from lab_utils.trace import trace_workload
+from lab_utils.trace.step import trace_workload
 from tests.strategies import random_step_graph
 
 aten = torch.ops.aten

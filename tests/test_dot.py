@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import fx
 
-from lab_utils.dot_drawing import DotError
-from lab_utils.dot_read import read_dot
-from lab_utils.dot_write import COLOURS, write_dot
+from lab_utils.dot.drawing import DotError
+from lab_utils.dot.read import read_dot
+from lab_utils.dot.write import COLOURS, write_dot
 from lab_utils.graph import (
     Kind,
     LabError,
@@ -109,7 +109,7 @@ def test_the_order_of_statements_is_not_needed(graph: fx.Graph, rng: Any) -> Non
 
 def test_other_processes_write_the_same_bytes(tmp_path: Path) -> None:
     script = (
-        "import torch; from tests.workloads import CASES; from lab_utils.dot_write import *;"
+        "import torch; from tests.workloads import CASES; from lab_utils.dot.write import *;"
         f"write_dot(CASES['in_place']().graph, {str(tmp_path / 'other.dot')!r})"
     )
     root = Path(__file__).parent.parent

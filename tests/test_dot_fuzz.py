@@ -24,10 +24,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lab_utils import dot_check, operators
-from lab_utils.dot_drawing import DotError
-from lab_utils.dot_read import read_dot
-from lab_utils.dot_write import write_dot
-from lab_utils.operators import OPERATORS
+from lab_utils.dot.drawing import DotError
+from lab_utils.dot.operators import OPERATORS
+from lab_utils.dot.read import read_dot
+from lab_utils.dot.write import write_dot
 from tests.dot_files import PLAIN, THIN
 from tests.strategies import random_step_graph
 from tests.workloads import CASES

@@ -8,8 +8,8 @@ import pytest
 
 from lab_utils import dot_read as reader
 from lab_utils import dot_syntax
-from lab_utils.dot_drawing import DotError
-from lab_utils.dot_read import read_dot
+from lab_utils.dot.drawing import DotError
+from lab_utils.dot.read import read_dot
 from lab_utils.graph import control_dependencies
 from tests.dot_files import PLAIN
 from tests.same_graph import assert_same

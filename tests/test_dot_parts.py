@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import fx
 
-from lab_utils.dot_arguments import ArgumentError, parse_call, write_call
-from lab_utils.dot_check import infer
-from lab_utils.dot_drawing import DotError
-from lab_utils.dot_read import read_dot
-from lab_utils.dot_values import ValueTextError, parse_value, value_text
+from lab_utils.dot.arguments import ArgumentError, parse_call, write_call
+from lab_utils.dot.check import infer
+from lab_utils.dot.drawing import DotError
+from lab_utils.dot.operators import OPERATORS, UnknownOperator, resolve
+from lab_utils.dot.read import read_dot
+from lab_utils.dot.values import ValueTextError, parse_value, value_text
 from lab_utils.graph import LabError
-from lab_utils.operators import OPERATORS, UnknownOperator, resolve
 from tests.same_graph import labels, shown
 
 # Operators
@@ -40,7 +40,7 @@ def test_the_list_of_operators_is_real_and_harmless() -> None:
     ["aten.set_.source_Storage", "aten.as_strided.default", "aten.from_file.default", "exec", ""],
 )
 def test_other_operators_are_not_even_looked_up(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("lab_utils.operators.torch")
+    monkeypatch.delattr("lab_utils.dot.operators.torch")
     with pytest.raises(UnknownOperator, match="is not on the list"):
         resolve(name)
 

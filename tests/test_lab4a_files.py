@@ -18,7 +18,7 @@ from lab_utils.checks import Case, Verdict, run_check
 from lab_utils.graph import LabError
 from lab_utils.lab4a import TASKS, assemble, public_cases
 from lab_utils.models import Workload
-from lab_utils.trace import trace_workload
+from lab_utils.trace.step import trace_workload
 from tests.lab4a_solutions import functions
 
 REFERENCE = ROOT / "autograder" / "reference"

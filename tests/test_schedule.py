@@ -28,7 +28,7 @@ from lab_utils.schedule import (
     random_order,
     runnable,
 )
-from lab_utils.trace import trace_workload
+from lab_utils.trace.step import trace_workload
 from tests.strategies import random_step_graph
 from tests.workloads import CASES
 

@@ -12,7 +12,7 @@ from lab_utils.graph import LabError, Phase, control_dependencies, kind, phase
 from lab_utils.memory import live_bytes
 from lab_utils.models import attention, gelu_mlp, llm_mlp
 from lab_utils.schedule import Schedule, as_soon_as_possible, program_order, random_order
-from lab_utils.trace import trace_workload
+from lab_utils.trace.step import trace_workload
 from tests.test_schedule import assert_same
 from tests.workloads import CASES
 

@@ -10,7 +10,7 @@ from lab_utils.effects import is_random, overwritten_inputs, owns_memory
 from lab_utils.execute import run
 from lab_utils.graph import Kind, LabError, Phase, kind, outputs, phase
 from lab_utils.models import Workload, llm_mlp
-from lab_utils.trace import TraceError, trace_training_step, trace_workload
+from lab_utils.trace.step import TraceError, trace_training_step, trace_workload
 from tests.workloads import CASES, Case, make_case
 
 

@@ -11,7 +11,7 @@ from torch import fx, nn
 
 from lab_utils.execute import step_values
 from lab_utils.models import Workload, attention, gelu_mlp, llm_mlp
-from lab_utils.trace import trace_training_step
+from lab_utils.trace.step import trace_training_step
 
 
 @dataclass

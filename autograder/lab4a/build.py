@@ -19,9 +19,9 @@ from torch import fx
 from autograder.engine.rewrite import block_activations, rewrite, wide_activations
 from autograder.lab4a.cases import CaseData, profile_cases, rewrite_cases, set_cases, toy_cases
 from autograder.lab4a.models import HIDDEN, renamed
-from lab_utils.dot_write import write_dot
+from lab_utils.dot.write import write_dot
 from lab_utils.models import Workload, attention, llm_mlp
-from lab_utils.trace import trace_workload
+from lab_utils.trace.step import trace_workload
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = Path("lab_utils/lab4a/graphs")

@@ -10,8 +10,8 @@ import torch
 from torch import fx
 
 from autograder.engine.rewrite import inject, make_wait, recompute_set, rewire
-from lab_utils.dot_read import read_dot
-from lab_utils.dot_write import write_dot
+from lab_utils.dot.read import read_dot
+from lab_utils.dot.write import write_dot
 from lab_utils.effects import extent, is_operation, storages
 from lab_utils.graph import Kind, Phase, kind, outputs, placeholders
 from lab_utils.kept import in_backward, is_early, kept_values

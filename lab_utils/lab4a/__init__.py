@@ -75,7 +75,7 @@ def open_graph(name: str = "llm_mlp") -> Any:
     ``llm_mlp.injected`` has the clones of notebook 02, ``llm_mlp.rewired`` is what
     notebook 03 makes of it.
     """
-    from lab_utils.dot_read import read_dot
+    from lab_utils.dot.read import read_dot
 
     path = graph_file(f"{name}.dot")
     if not path.is_file():

@@ -9,8 +9,8 @@ from typing import Any
 from torch import fx
 
 from lab_utils.checks import Case, Finding, Task
-from lab_utils.compare import Differs, diff
-from lab_utils.dot_read import DotError, read_dot
+from lab_utils.compare.diff import Differs, diff
+from lab_utils.dot.read import DotError, read_dot
 from lab_utils.graph import check_acyclic, is_opaque
 from lab_utils.kept import is_early
 from lab_utils.lab4a.replies import graph_of

@@ -9,8 +9,8 @@ from typing import Any
 from torch import fx
 
 from lab_utils.checks import BadAnswer
-from lab_utils.dot_read import read_dot
-from lab_utils.dot_write import write_dot
+from lab_utils.dot.read import read_dot
+from lab_utils.dot.write import write_dot
 from lab_utils.graph import Kind, LabError
 
 

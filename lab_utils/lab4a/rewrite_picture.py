@@ -32,7 +32,7 @@ def _line_after(case: Case, answer: Mapping[str, Any]) -> tuple[MemoryLine, str]
 
 def before_and_after(case: Case, answer: Mapping[str, Any]) -> Any:
     """The memory line before this task's change beside the one after it."""
-    from lab_utils.plots import plot_memory
+    from lab_utils.pictures.plots import plot_memory
 
     graph = graph_of(case.given["graph"])
     mine, budget = _line_after(case, answer)

@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator
 
 from autograder.lab4a.models import renamed
-from lab_utils.compare import diff
-from lab_utils.dot_read import read_dot
-from lab_utils.dot_write import write_dot
+from lab_utils.compare.diff import diff
+from lab_utils.dot.read import read_dot
+from lab_utils.dot.write import write_dot
 from lab_utils.models import llm_mlp
-from lab_utils.trace import trace_workload
+from lab_utils.trace.step import trace_workload
 from tests.benchmarks import Row, progress, timed
 
 LAYERS = 350  # about 10,000 nodes

@@ -11,15 +11,15 @@ from torch import fx
 
 from autograder.engine.rewrite import block_activations, rewrite
 from autograder.lab4a.models import renamed
-from lab_utils.compare import diff
-from lab_utils.dot_read import read_dot
-from lab_utils.dot_write import write_dot
+from lab_utils.compare.diff import diff
+from lab_utils.dot.read import read_dot
+from lab_utils.dot.write import write_dot
 from lab_utils.effects import dependencies
 from lab_utils.graph import copy_graph
 from lab_utils.memory import live_bytes
 from lab_utils.models import llm_mlp
 from lab_utils.schedule import as_soon_as_possible, program_order, random_order
-from lab_utils.trace import trace_workload
+from lab_utils.trace.step import trace_workload
 from tests.benchmarks import Row, progress, timed
 
 SMALL_LAYERS = 35  # about 1,000 nodes

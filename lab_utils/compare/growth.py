@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Hashable, Iterable
 
 from torch import fx
 
+from lab_utils.compare.refinement import Colours, Numbers, by_reach, labels_of
+from lab_utils.compare.structure import Edges, Pairs, Structure, reversed_edges
 from lab_utils.graph import control_dependencies
-from lab_utils.refinement import Colours, Numbers, by_reach, labels_of
-from lab_utils.structure import Edges, Pairs, Structure, reversed_edges
 
 _Key = Callable[[fx.Node], Hashable]
 

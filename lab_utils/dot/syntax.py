@@ -11,8 +11,8 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
-from lab_utils.dot_drawing import DotEdge, DotNode, Drawing, short
-from lab_utils.dot_tokens import NAMES, Token, TokenStream
+from lab_utils.dot.drawing import DotEdge, DotNode, Drawing, short
+from lab_utils.dot.tokens import NAMES, Token, TokenStream
 
 MAX_NODES = 50_000
 MAX_EDGES = 250_000

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -18,9 +19,9 @@ from torch import fx, nn
 
 from lab_utils.graph import LabError
 from lab_utils.models import Workload
-from lab_utils.recorder import Recorder, TraceError, as_tuple, module_paths
-from lab_utils.tidy import RawTrace, tidy
-from lab_utils.updates import Updater
+from lab_utils.trace.recorder import Recorder, TraceError, as_tuple, module_paths
+from lab_utils.trace.tidy import RawTrace, tidy
+from lab_utils.trace.updates import Updater
 
 
 def trace_training_step(
@@ -125,7 +126,7 @@ def _make_fx(recorder: Recorder, fakes: dict[str, torch.Tensor], model: nn.Modul
 def _why(error: Exception, recorder: Recorder) -> str:
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     frames = inspect.getinnerframes(error.__traceback__) if error.__traceback__ else []
-    library = (torch.__path__[0], __file__)
+    library = (torch.__path__[0], os.path.dirname(__file__))
     own = [f for f in frames if not f.filename.startswith(library)]
     where = f" at {own[-1].filename}:{own[-1].lineno}" if own else ""
     return f"cannot trace the {recorder.phase} pass{where}: {first}"

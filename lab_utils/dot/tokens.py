@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
-from lab_utils.dot_drawing import DotError, Drawing, short
+from lab_utils.dot.drawing import DotError, Drawing, short
 
 _GAP = r"(?:\s++|//[^\n]*+|/\*(?s:.*?)\*/|(?m:^\#[^\n]*+))*+"
 _NUMBER = r"-?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?+)"

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx
 
-from lab_utils.dot_drawing import short
+from lab_utils.dot.drawing import short
 from lab_utils.graph import LabError
 
 MAX_LENGTH = 20_000  # characters: a concatenation of five thousand values

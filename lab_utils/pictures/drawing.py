@@ -9,9 +9,9 @@ from pathlib import Path
 
 from torch import fx
 
-from lab_utils.colors import FILL
 from lab_utils.graph import LabError, Phase
-from lab_utils.picture import Arrow, Box, Picture, fold
+from lab_utils.pictures.boxes import Arrow, Box, Picture, fold
+from lab_utils.pictures.colors import FILL
 
 NO_GRAPHVIZ = (
     "Graphviz is not installed, so this is a plain picture in lanes. For a better layout install "

@@ -155,7 +155,7 @@ def resolve(name: str) -> Callable[..., Any]:
     """
     if name not in OPERATORS:
         near = difflib.get_close_matches(name[:80], OPERATORS, n=1, cutoff=0.85)
-        hint = f"did you mean {near[0]}?" if near else "see lab_utils/operators.py"
+        hint = f"did you mean {near[0]}?" if near else "see lab_utils/dot/operators.py"
         raise UnknownOperator(f"operator {name[:80]} is not on the list of accepted ones; {hint}")
     if name == "getitem":
         return operator.getitem

@@ -6,8 +6,8 @@ mean:
 ==============  =============================================================
 ``label``       ``name: OPERATOR``, for the picture only; so are the colours
 ``op``          the operator: ``aten.mm.default``, ``getitem``, ``placeholder``
-``args``        its arguments, ``_`` where an edge ends (``dot_arguments``)
-``value``       dtype, shape and strides of the result (``dot_values``)
+``args``        its arguments, ``_`` where an edge ends (``arguments``)
+``value``       dtype, shape and strides of the result (``values``)
 ``phase``       as in ``lab_utils.graph``; so are ``kind`` and ``module``
 ``source``      of a placeholder: which input, parameter, buffer or state it is
 ``output``      the value is handed back under this label; several are joined by |
@@ -32,9 +32,10 @@ from urllib.parse import quote
 import torch
 from torch import fx
 
-from lab_utils.dot_arguments import write_call
-from lab_utils.dot_drawing import DotError
-from lab_utils.dot_values import value_text
+from lab_utils.dot.arguments import write_call
+from lab_utils.dot.drawing import DotError
+from lab_utils.dot.operators import resolve
+from lab_utils.dot.values import value_text
 from lab_utils.effects import overwrite_order
 from lab_utils.graph import (
     Kind,
@@ -46,7 +47,6 @@ from lab_utils.graph import (
     outputs,
     phase,
 )
-from lab_utils.operators import resolve
 
 FORM = "training-step 1"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lab_utils.colors import FILL
 from lab_utils.graph import Kind, LabError
 from lab_utils.memory import MemoryLine
+from lab_utils.pictures.colors import FILL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 from torch import fx
 
-from lab_utils.clones import is_clone, is_early, originals
-from lab_utils.differences import Diff, Difference, Differs
+from lab_utils.compare.clones import is_clone, is_early, originals
+from lab_utils.compare.differences import Diff, Difference, Differs
+from lab_utils.compare.matching import pair
+from lab_utils.compare.structure import Facts, Pairs, Structure, argument_name, structures
 from lab_utils.effects import is_random
 from lab_utils.graph import control_dependencies, operator_name
-from lab_utils.matching import pair
-from lab_utils.structure import Facts, Pairs, Structure, argument_name, structures
 
 __all__ = ["Diff", "Difference", "Differs", "diff", "equal"]
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable
 
 from torch import fx
 
-from lab_utils.structure import Edges, Structure
+from lab_utils.compare.structure import Edges, Structure
 
 Colours = dict[fx.Node, int]
 

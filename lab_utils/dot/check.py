@@ -14,11 +14,11 @@ from typing import Any
 
 import torch
 
-from lab_utils.dot_arguments import parse_call
-from lab_utils.dot_values import MAX_OUTPUTS, Value, parse_value, value_text
+from lab_utils.dot.arguments import parse_call
+from lab_utils.dot.operator_rules import arguments_by_name, check_operands
+from lab_utils.dot.operators import resolve
+from lab_utils.dot.values import MAX_OUTPUTS, Value, parse_value, value_text
 from lab_utils.graph import LabError
-from lab_utils.operator_rules import arguments_by_name, check_operands
-from lab_utils.operators import resolve
 
 
 class ShapeError(LabError):

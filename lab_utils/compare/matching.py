@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from lab_utils.growth import Growth
-from lab_utils.refinement import Classes, Colours, Numbers, by_reach, labels_of
-from lab_utils.structure import Edges, Pairs, Structure, reversed_edges
+from lab_utils.compare.growth import Growth
+from lab_utils.compare.refinement import Classes, Colours, Numbers, by_reach, labels_of
+from lab_utils.compare.structure import Edges, Pairs, Structure, reversed_edges
 
 
 def pair(a: Structure, b: Structure) -> Pairs:

@@ -7,8 +7,8 @@ from collections import Counter
 
 from torch import fx
 
+from lab_utils.compare.structure import Structure
 from lab_utils.graph import Kind, Phase, operator_name
-from lab_utils.structure import Structure
 
 
 def is_clone(node: fx.Node) -> bool:

@@ -16,7 +16,7 @@ from torch import fx
 
 from lab_utils.effects import Storage, is_random, overwritten_inputs, owns_memory, storages
 from lab_utils.graph import Kind, LabError, Phase, outputs
-from lab_utils.naming import Names
+from lab_utils.trace.naming import Names
 
 aten = torch.ops.aten
 _SAME_VALUE = {aten.detach.default, aten.alias.default, aten.lift_fresh_copy.default}

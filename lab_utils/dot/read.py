@@ -1,8 +1,8 @@
 """A .dot file back to a graph.
 
 Files that ``write_dot`` made, laid out again by Graphviz or edited by hand, become
-programs (``dot_program``); files of the older form, without operators, become
-drawings (``dot_thin``).
+programs (``program``); files of the older form, without operators, become
+drawings (``thin``).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 
 from torch import fx
 
-from lab_utils.dot_drawing import DotError, DotNode, Drawing, short
-from lab_utils.dot_program import program_graph
-from lab_utils.dot_syntax import parse_dot
-from lab_utils.dot_thin import thin_graph
-from lab_utils.dot_write import FORM
+from lab_utils.dot.drawing import DotError, DotNode, Drawing, short
+from lab_utils.dot.program import program_graph
+from lab_utils.dot.syntax import parse_dot
+from lab_utils.dot.thin import thin_graph
+from lab_utils.dot.write import FORM
 
 MAX_BYTES = 64 * 2**20
 

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from lab_utils.graph import LabError, Phase
-from lab_utils.updates import Updater
+from lab_utils.trace.updates import Updater
 
 
 class TraceError(LabError):

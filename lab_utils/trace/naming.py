@@ -16,7 +16,7 @@ from lab_utils.effects import overwritten_inputs, owns_memory
 from lab_utils.graph import Phase
 
 if TYPE_CHECKING:
-    from lab_utils.tidy import RawTrace
+    from lab_utils.trace.tidy import RawTrace
 
 _SHORT = {"weight": "w", "bias": "b"}
 

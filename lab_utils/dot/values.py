@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from lab_utils.dot_drawing import short
+from lab_utils.dot.drawing import short
 from lab_utils.graph import LabError
 
 MAX_ELEMENTS = 2**40  # of one tensor, gaps between its elements included

@@ -12,8 +12,8 @@ from typing import Any
 
 from torch import fx
 
-from lab_utils.dot_drawing import DotNode, Drawing, EdgeStyle, edge_style, fx_names
-from lab_utils.dot_write import COLOURS
+from lab_utils.dot.drawing import DotNode, Drawing, EdgeStyle, edge_style, fx_names
+from lab_utils.dot.write import COLOURS
 from lab_utils.graph import CycleError, Kind, Opaque, Phase, topological_order
 
 _KIND_OF = {colour: kind for kind, colour in COLOURS.items()}

@@ -1,7 +1,7 @@
 """A drawing with operators to a graph that runs, if it is safe and whole.
 
 What the file says is checked before anything could run: known operators, complete
-arguments, no circle, and values that PyTorch itself agrees with. ``dot_write`` tells
+arguments, no circle, and values that PyTorch itself agrees with. ``write`` tells
 what the attributes mean.
 """
 
@@ -15,9 +15,9 @@ from urllib.parse import unquote
 
 from torch import fx
 
-from lab_utils.dot_arguments import Call, parse_call
-from lab_utils.dot_check import DEVICE_DEPENDENT, infer
-from lab_utils.dot_drawing import (
+from lab_utils.dot.arguments import Call, parse_call
+from lab_utils.dot.check import DEVICE_DEPENDENT, infer
+from lab_utils.dot.drawing import (
     DotEdge,
     DotError,
     DotNode,
@@ -27,10 +27,10 @@ from lab_utils.dot_drawing import (
     fx_names,
     short,
 )
-from lab_utils.dot_values import Value, parse_value
+from lab_utils.dot.operator_rules import check_indices
+from lab_utils.dot.operators import resolve
+from lab_utils.dot.values import Value, parse_value
 from lab_utils.graph import CycleError, Kind, LabError, Phase, topological_order
-from lab_utils.operator_rules import check_indices
-from lab_utils.operators import resolve
 
 _PLACEHOLDER = Call((), {}, ())
 

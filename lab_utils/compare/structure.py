@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx
 
+from lab_utils.compare.reach import ForcedOrder
 from lab_utils.graph import is_opaque, operator_name
-from lab_utils.reach import ForcedOrder
 
 Edges = dict[fx.Node, list[tuple[str, fx.Node]]]
 Pairs = dict[fx.Node, fx.Node]

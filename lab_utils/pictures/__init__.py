@@ -1,0 +1,1 @@
+"""Pictures of graphs and of memory, in one set of colours."""
