@@ -1,0 +1,168 @@
+"""Collects a class: from a folder of zips, or an LMS' bulk download, to what nbgrader grades.
+
+One bad hand-in never stops the class. What is handed in is only read: notebooks are mended
+and written anew, .dot files are copied, everything else is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from hashlib import file_digest
+from pathlib import Path
+
+from autograder.collect.gradable import gradable
+from autograder.collect.names import Names
+from autograder.collect.people import Person, people
+from autograder.collect.records import (
+    CollectError,
+    Limits,
+    Remark,
+    RemarkKind,
+    Submission,
+    listed,
+    shown,
+)
+from autograder.collect.released import Released, read_released
+from autograder.collect.roster import Roster, RosterError, Student, read_roster
+from autograder.collect.shelf import Card, Shelf, digest
+from autograder.collect.uploads import Upload, find_uploads, name_before_upload
+from autograder.collect.zips import Contents, loose_files, unpack
+from lab_utils.course import read_course
+
+ROOT = Path(__file__).parents[2]
+LIMITS = Limits()
+VERSION = "1"  # raise it when the same hand-in gives other files or remarks than before
+
+
+def collect(
+    source: Path,
+    lab: str,
+    into: Path,
+    roster: Roster | None = None,
+    *,
+    root: Path = ROOT,
+    limits: Limits = LIMITS,
+) -> list[Submission]:
+    """Put what a class handed in where nbgrader grades it: ``into/<student>/<lab>/``.
+
+    Each file in ``source`` belongs to one row of the result, which is sorted by student. What
+    was collected before and has not changed is left alone.
+
+    Args:
+        source: a folder of zips, an LMS' bulk download (a folder, or one zip), or one zip.
+        lab: its id in ``setup/course.toml``.
+        into: nbgrader's folder of submissions. Nothing else is written.
+        roster: the class; without it, students are called what their files are called.
+        root: the course, with ``setup/`` and the released ``notebooks/``.
+        limits: how much is read of a hand-in.
+
+    Raises:
+        CollectError: ``source`` is not there, or the notebooks of the lab are not built.
+        CourseError: there is no such lab.
+    """
+    source, into = source.resolve(), into.resolve()
+    if into == source or into in source.parents:
+        raise CollectError(f"{source} lies in {into}, where submissions go: move it elsewhere")
+    course = read_course(root / "setup" / "course.toml")
+    notebooks = course.lab(lab).notebooks
+    folder = root / "notebooks" / lab
+    release = {
+        notebook.name: read_released(folder / f"{notebook.name}.ipynb") for notebook in notebooks
+    }
+    released = [digest((folder / f"{name}.ipynb").read_bytes()) for name in release]
+    shelf = Shelf(into, lab)
+    uploads = find_uploads(source, shelf.uploads, into, limits)
+    origins = {upload: _origin(upload) for upload in uploads}
+    names = Names(roster, (course.name, course.term, course.lab(lab).label, lab))
+    rows = []
+    for person in people(uploads, names, roster):
+        facts = [VERSION, *released, str(asdict(limits))]
+        facts += [origins[upload] for upload in person.uploads]
+        key = digest("\n".join(facts).encode("utf-8", "replace"))
+        card = shelf.card(person.student, key)
+        if card is None:
+            card, files = _collected(person, key, origins, release, limits)
+            shelf.put(person.student, card, files)
+        rows.append(_row(person, card, shelf))
+    shelf.remove_moved((row.student for row in rows), origins.values())
+    return rows
+
+
+def _origin(upload: Upload) -> str:
+    """Name and digest of what was handed in."""
+    found = [upload.name]
+    for path in upload.files:
+        try:
+            with path.open("rb") as file:
+                found.append(file_digest(file, "sha256").hexdigest())
+        except OSError as error:
+            found.append(str(error.strerror))
+    return " ".join(found)
+
+
+def _collected(
+    person: Person,
+    key: str,
+    origins: Mapping[Upload, str],
+    release: Mapping[str, Released],
+    limits: Limits,
+) -> tuple[Card, dict[str, bytes]]:
+    """What can be graded of the newest upload of which anything can be graded."""
+    tried = []
+    for number, upload in enumerate(person.uploads):
+        files, remarks = _files(upload, release, limits)
+        tried.append((number, files, remarks))
+        if files:
+            break
+    number, files, remarks = tried[-1] if tried[-1][1] else tried[0]
+    if len(person.uploads) > 1:
+        remarks = (_about_others(person, number), *remarks)
+    if not files:
+        text = "There is nothing in it that can be graded."
+        remarks = (*remarks, Remark(RemarkKind.NOTHING_TO_GRADE, text))
+    digests = {name: digest(data) for name, data in files.items()}
+    return Card(key, number, origins[person.uploads[number]], digests, remarks), files
+
+
+def _files(
+    upload: Upload, release: Mapping[str, Released], limits: Limits
+) -> tuple[dict[str, bytes], tuple[Remark, ...]]:
+    if upload.trouble:
+        return {}, (upload.trouble,)
+    try:
+        read = _read(upload, limits)
+        if not read.members:
+            return {}, read.remarks
+        files, remarks = gradable(read.members, release, limits)
+        return files, (*read.remarks, *remarks)
+    except Exception as error:  # a mistake of ours must not stop the class either
+        what = shown(f"{type(error).__name__}: {error}", 200)
+        text = f"The collector failed ({what}); please look at it."
+        return {}, (Remark(RemarkKind.FAILED, text),)
+
+
+def _read(upload: Upload, limits: Limits) -> Contents:
+    if upload.loose:
+        return loose_files(((name_before_upload(path), path) for path in upload.files), limits)
+    return unpack(upload.files[0], limits)
+
+
+def _about_others(person: Person, chosen: int) -> Remark:
+    others = [upload.title for at, upload in enumerate(person.uploads) if at != chosen]
+    which = "the newest" if chosen == 0 else "the newest that can be graded"
+    text = f"{len(person.uploads)} uploads; {person.uploads[chosen].title} counts, {which}"
+    return Remark(RemarkKind.SEVERAL_UPLOADS, f"{text}. Not graded: {listed(others, most=20)}.")
+
+
+def _row(person: Person, card: Card, shelf: Shelf) -> Submission:
+    upload = person.uploads[card.chosen]
+    return Submission(
+        student=person.student,
+        name=person.name,
+        late=upload.late,
+        uploaded=upload.uploaded,
+        original=upload.files[0],
+        folder=shelf.folder(person.student) if card.files else None,
+        remarks=(*person.remarks, *card.remarks, *shelf.edited(person.student, card)),
+    )
