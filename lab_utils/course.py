@@ -5,21 +5,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from lab_utils.graph import LabError
+from lab_utils.errors import LabError
+from lab_utils.toml_table import NUMBER, BadValue, Table, line_of
 
 COURSE_FILE = Path(__file__).parents[1] / "setup" / "course.toml"
-
-_EXAMPLES: dict[type | tuple[type, ...], str] = {
-    str: 'a text, as in {key} = "…"',
-    list: "a list, as in {key} = [ … ]",
-    dict: "a table, as in [{key}]",
-    (int, float): "a number, as in {key} = 4",
-}
-_NUMBER = (int, float)
 
 
 class CourseError(LabError):
@@ -43,6 +36,28 @@ class Lab:
     title: str
     label: str
     notebooks: tuple[Notebook, ...]
+    files: tuple[str, ...] = ()
+    """What is handed in beside the notebooks."""
+    due: datetime | None = None
+    """None: it is never late."""
+    extensions: Mapping[str, datetime] = field(default_factory=dict)
+    """Later dates of some students, by the name that the course file calls them."""
+
+    @property
+    def points(self) -> float:
+        """What the whole lab is worth."""
+        return sum(notebook.points for notebook in self.notebooks)
+
+    def due_for(self, *called: str) -> datetime | None:
+        """When a student must hand in, who is ``called`` one of these (an id, a name).
+
+        The order of first and last name, capitals and commas make no difference.
+        """
+        wanted = {_as_words(name) for name in called}
+        for name, moment in self.extensions.items():
+            if _as_words(name) in wanted:
+                return moment
+        return self.due
 
 
 @dataclass(frozen=True)
@@ -53,6 +68,10 @@ class Course:
     term: str
     zip_name: str
     labs: Mapping[str, Lab]
+    share: str = ""
+    """The folder on the cluster into which releases go; empty: there is none."""
+    release_url: str = ""
+    """Where Colab finds the newest release; empty: students upload it."""
 
     def lab(self, lab_id: str) -> Lab:
         """The lab with this id.
@@ -76,7 +95,8 @@ def read_course(path: Path = COURSE_FILE) -> Course:
     """Read the course file.
 
     Raises:
-        CourseError: it is missing, is not TOML, or lacks an entry; the message says which.
+        CourseError: it is missing, is not TOML, or has a bad entry; the message says in which
+            line.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -87,64 +107,83 @@ def read_course(path: Path = COURSE_FILE) -> Course:
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"{path} is not TOML: {error}") from None
     try:
-        return _course(content)
-    except CourseError as error:
-        raise CourseError(f"{path}: {error}") from None
+        return _course(Table(content))
+    except BadValue as error:
+        raise CourseError(f"{path}:{line_of(text, error.path)}: {error}") from None
 
 
-def _course(content: dict[str, Any]) -> Course:
-    course = _entry(content, "course", dict)
-    labs = _entry(content, "labs", dict)
-    result = Course(
-        name=_entry(course, "name", str, "course"),
-        term=_entry(course, "term", str, "course"),
-        zip_name=_entry(course, "zip_name", str, "course"),
-        labs={lab_id: _lab(lab_id, _entry(labs, lab_id, dict, "labs")) for lab_id in labs},
-    )
+def _course(content: Table) -> Course:
+    course, labs = content.table("course"), content.table("labs")
+    course.allow("name", "term", "zip_name", "share", "release_url")
+    zip_name = course.get("zip_name", str)
     try:
-        ending = result.zip_name.format(first="", last="", course="", term="", lab="")[-4:]
+        ending = zip_name.format(first="", last="", course="", term="", lab="")[-4:]
     except (KeyError, IndexError, ValueError, AttributeError):
         ending = ""
-    if ending != ".zip":
-        raise CourseError(
-            f"[course] zip_name = {result.zip_name!r} must end in .zip, and may hold only "
-            "{first}, {last}, {course}, {term} and {lab}"
-        )
-    return result
-
-
-def _lab(lab_id: str, table: dict[str, Any]) -> Lab:
-    where = f"labs.{lab_id}"
-    if not re.fullmatch("[a-z0-9]+", lab_id):
-        raise CourseError(f"[{where}] must be named with a-z and 0-9 only, as in lab4a")
-    notebooks = tuple(_notebook(entry, where) for entry in _entry(table, "notebooks", list, where))
-    names = [notebook.name for notebook in notebooks]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise CourseError(f"[{where}] lists notebook {min(twice)} twice")
-    return Lab(
-        id=lab_id,
-        title=_entry(table, "title", str, where),
-        label=_entry(table, "label", str, where),
-        notebooks=notebooks,
+    if ending != ".zip" or "/" in zip_name:
+        allowed = "must end in .zip, and may hold only {first}, {last}, {course}, {term} and {lab}"
+        raise course.bad("zip_name", f"zip_name = {zip_name!r} {allowed}")
+    share, url = course.get("share", str, ""), course.get("release_url", str, "")
+    if share and not share.startswith("/"):
+        raise course.bad("share", f"share = {share!r} must be a whole path, as in /shared/course")
+    if url and not re.fullmatch(r"https://\S+\.zip", url):
+        raise course.bad("release_url", f"release_url = {url!r} must look like https://….zip")
+    return Course(
+        name=course.get("name", str),
+        term=course.get("term", str),
+        zip_name=zip_name,
+        labs={lab_id: _lab(lab_id, labs) for lab_id in labs.names},
+        share=share,
+        release_url=url,
     )
 
 
-def _notebook(entry: object, where: str) -> Notebook:
-    where = f"{where}.notebooks"
+def _lab(lab_id: str, labs: Table) -> Lab:
+    table = labs.table(lab_id)
+    if not re.fullmatch("[a-z0-9]+", lab_id):
+        raise table.bad(None, "must be named with a-z and 0-9 only, as in lab4a")
+    table.allow("title", "label", "due", "notebooks", "files", "extensions")
+    notebooks = tuple(
+        _notebook(place, entry, table) for place, entry in enumerate(table.get("notebooks", list))
+    )
+    names = [notebook.name for notebook in notebooks]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise table.bad("notebooks", f"lists notebook {min(twice)} twice")
+    files = table.get("files", list, [])
+    for name in files:
+        if not isinstance(name, str) or not re.fullmatch(r"\w[\w.-]*", name):
+            raise table.bad("files", f'files holds {name!r}; write a name, as in "llm_mlp.dot"')
+    extensions = table.table("extensions", {})
+    return Lab(
+        id=lab_id,
+        title=table.get("title", str),
+        label=table.get("label", str),
+        notebooks=notebooks,
+        files=tuple(files),
+        due=_moment(table, "due") if "due" in table.names else None,
+        extensions={student: _moment(extensions, student) for student in extensions.names},
+    )
+
+
+def _notebook(place: int, entry: object, lab: Table) -> Notebook:
+    where = (*lab.path, "notebooks", place)
     if not isinstance(entry, dict):
-        raise CourseError(
-            f'[{where}] holds {entry!r}; write {{ name = "01_profiler", points = 4 }}'
-        )
-    name = _entry(entry, "name", str, where)
+        text = f'holds {entry!r}; write {{ name = "01_profiler", points = 4 }}'
+        raise Table({}, where).bad(None, text)
+    table = Table(entry, where)
+    name = table.get("name", str)
     if not re.fullmatch(r"\d\d_[a-z0-9_]+", name):
-        raise CourseError(f"[{where}] name = {name!r} must look like 01_profiler")
-    return Notebook(name, _entry(entry, "points", _NUMBER, where))
+        raise table.bad("name", f"name = {name!r} must look like 01_profiler")
+    return Notebook(name, table.get("points", NUMBER))
 
 
-def _entry(table: dict[str, Any], key: str, kind: type | tuple[type, ...], where: str = "") -> Any:
-    value = table.get(key)
-    if not isinstance(value, kind) or isinstance(value, bool):
-        what = "lacks" if value is None else f"has {key} = {value!r}, but needs"
-        example = _EXAMPLES[kind].format(key=key)
-        raise CourseError(f"{f'[{where}] ' if where else ''}{what} {example}")
-    return value
+def _moment(table: Table, key: str) -> datetime:
+    moment: datetime = table.get(key, datetime)
+    if moment.tzinfo is None:
+        text = f"{key} = {moment} needs its distance to UTC, as in {moment.isoformat()}-04:00"
+        raise table.bad(key, text)
+    return moment
+
+
+def _as_words(name: str) -> tuple[str, ...]:
+    return tuple(sorted(re.findall(r"\w+", name.casefold())))

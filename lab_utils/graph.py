@@ -22,15 +22,7 @@ from typing import Any
 import torch
 from torch import fx
 
-
-class LabError(Exception):
-    """A mistake that a person can mend; its text says what, where and how.
-
-    Notebooks show the text alone, without a traceback through our own code.
-    """
-
-    def _render_traceback_(self) -> list[str]:
-        return str(self).splitlines()
+from lab_utils.errors import LabError
 
 
 class CycleError(LabError):
