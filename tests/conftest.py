@@ -15,6 +15,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import browser  # noqa: F401  (a fixture)
+
 # No verdict may depend on how fast the machine is.
 _patient = settings(
     deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow], max_examples=50
