@@ -26,6 +26,10 @@ class Notebook:
     name: str
     points: float
     """What all its graded cells are worth together."""
+    source: str = ""
+    """The source in ``solutions/``, without its ending; it may serve several labs."""
+    until: str = ""
+    """The cell of the source before which the notebook ends; empty: all of it."""
 
 
 @dataclass(frozen=True)
@@ -172,9 +176,11 @@ def _notebook(place: int, entry: object, lab: Table) -> Notebook:
         raise Table({}, where).bad(None, text)
     table = Table(entry, where)
     name = table.get("name", str)
-    if not re.fullmatch(r"\d\d_[a-z0-9_]+", name):
+    if not re.fullmatch(r"\d\d[a-z]?_[a-z0-9_]+", name):
         raise table.bad("name", f"name = {name!r} must look like 01_profiler")
-    return Notebook(name, table.get("points", NUMBER))
+    own = f"{lab.path[-1]}_{name}"
+    source, until = table.get("source", str, own), table.get("until", str, "")
+    return Notebook(name, table.get("points", NUMBER), source, until)
 
 
 def _moment(table: Table, key: str) -> datetime:

@@ -8,6 +8,9 @@
                                        generate_assignment, and a copy of the pictures
 =====================================  ===================================================
 
+A notebook of one lab may be built from the source of another (``source`` in course.toml):
+its points are then scaled, and it may end early.
+
 Nothing of a notebook is run, and no gradebook is touched. The same sources give the same
 bytes, whatever the machine.
 """
@@ -31,6 +34,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from lab_utils.course import Course, read_course
 from lab_utils.graph import LabError
+from solutions.adapt import adapt
 from solutions.cells import solved_notebook
 
 ROOT = Path(__file__).parents[1]
@@ -140,26 +144,41 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
 def _solved(course: Course, root: Path) -> Files:
     solved: Files = {}
     sources = {path.stem: path for path in (root / "solutions").glob("*.py")}
+    used = set()
     for lab in course.labs.values():
         for notebook in lab.notebooks:
-            path = sources.pop(f"{lab.id}_{notebook.name}", None)
+            used.add(notebook.source)
+            path = sources.get(notebook.source)
             if path is None:
-                print(f"build: solutions/{lab.id}_{notebook.name}.py is not there", file=sys.stderr)
+                print(f"build: solutions/{notebook.source}.py is not there", file=sys.stderr)
                 continue
             where = path.relative_to(root).as_posix()
             built = solved_notebook(path.read_text(encoding="utf-8"), where)
+            if notebook.source != f"{lab.id}_{notebook.name}":
+                adapt(built, notebook.points, notebook.until, where)
             text = nbformat.writes(built, version=nbformat.NO_CONVERT)
             solved[f"solutions/{lab.id}/{notebook.name}.ipynb"] = f"{text}\n".encode()
     for stem in sources:
-        if re.match(r"[a-z0-9]+_\d\d_", stem):
+        if re.match(r"[a-z0-9]+_\d\d_", stem) and stem not in used:
             raise LabError(f"solutions/{stem}.py:1: setup/course.toml lists no such notebook")
     return solved
 
 
 def _extras(course: Course, root: Path, config: Config) -> Files:
+    own = {lab: _extras_in(root / "solutions" / lab, root, config) for lab in course.labs}
+    extras = {
+        f"solutions/{lab}/{name}": c for lab, files in own.items() for name, c in files.items()
+    }
+    for lab in course.labs.values():  # a notebook brings its pictures along
+        for home in [*(notebook.source.partition("_")[0] for notebook in lab.notebooks), lab.id]:
+            extras |= {f"solutions/{lab.id}/{name}": c for name, c in own.get(home, {}).items()}
+    return extras
+
+
+def _extras_in(folder: Path, root: Path, config: Config) -> Files:
+    """The files of one lab that students get as they are, by their path in its folder."""
     extras: Files = {}
-    for lab in course.labs:
-        folder = root / "solutions" / lab
+    if folder.is_dir():
         for path in sorted(folder.rglob("*")):
             inside = path.relative_to(folder)
             ignored = any(
@@ -174,7 +193,7 @@ def _extras(course: Course, root: Path, config: Config) -> Files:
                     f"{path.relative_to(root).as_posix()}: nbgrader would give this to students; "
                     f"delete it, or move it into {' or '.join(EXTRAS)}/ if they should have it"
                 )
-            extras[path.relative_to(root).as_posix()] = path.read_bytes()
+            extras[inside.as_posix()] = path.read_bytes()
     return extras
 
 

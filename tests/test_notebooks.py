@@ -402,7 +402,7 @@ def test_stock_autograde_gives_the_same_points_whatever_saved_the_notebook(built
 
 
 def sources_of(lab: Lab) -> list[str]:
-    names = [f"{lab.id}_{notebook.name}.py" for notebook in lab.notebooks]
+    names = [f"{notebook.source}.py" for notebook in lab.notebooks]
     return [(ROOT / "solutions" / name).read_text(encoding="utf-8") for name in names]
 
 
