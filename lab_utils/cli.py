@@ -1,4 +1,4 @@
-"""The command line: ``python -m lab_utils trace | measure | diff | draw``."""
+"""The command line: ``python -m lab_utils trace | measure | diff | draw | check-env | pack``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab_utils.graph import LabError
+from lab_utils.errors import LabError
+from lab_utils.hand_in.commands import add_commands
 
 if TYPE_CHECKING:
     from torch import fx
@@ -61,6 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     draw.add_argument("file")
     draw.add_argument("-o", "--output", metavar="FILE.svg", required=True)
     draw.set_defaults(run=_draw)
+
+    add_commands(commands)
     return parser
 
 

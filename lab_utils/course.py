@@ -12,7 +12,8 @@ from pathlib import Path
 from lab_utils.errors import LabError
 from lab_utils.toml_table import NUMBER, BadValue, Table, line_of
 
-COURSE_FILE = Path(__file__).parents[1] / "setup" / "course.toml"
+ROOT = Path(__file__).parents[1]
+COURSE_FILE = ROOT / "setup" / "course.toml"
 
 
 class CourseError(LabError):

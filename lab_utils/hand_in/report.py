@@ -1,0 +1,52 @@
+"""What the packer found, in lines that a student can act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How bad a finding is: FAIL keeps the packer from packing until it is told to."""
+
+    OK = "OK"
+    WARN = "WARN"
+    FAIL = "FAIL"
+
+
+@dataclass
+class Report:
+    """Findings in the order in which they were made, and points of the public checks."""
+
+    lines: list[tuple[Level, str]] = field(default_factory=list)
+    points: float = 0.0
+    by_hand: float = 0.0
+    """What is graded by a person."""
+    possible: float = 0.0
+    has_run: bool = False
+
+    def ok(self, text: str) -> None:
+        """Something is as it should be."""
+        self.lines.append((Level.OK, text))
+
+    def warn(self, text: str) -> None:
+        """Something costs points, or may."""
+        self.lines.append((Level.WARN, text))
+
+    def fail(self, text: str) -> None:
+        """Something is not ready to be handed in."""
+        self.lines.append((Level.FAIL, text))
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing has failed."""
+        return all(level is not Level.FAIL for level, _ in self.lines)
+
+    def __str__(self) -> str:
+        lines = [f"{level:4}  {text}" for level, text in self.lines]
+        if self.has_run:
+            text = f"Public checks: {self.points:g} of {self.possible - self.by_hand:g} points."
+            if self.by_hand:
+                text += f" {self.by_hand:g} points are graded by hand."
+            lines.append(f"{text} Grading uses other graphs as well.")
+        return "\n".join(lines)

@@ -1,0 +1,71 @@
+"""The packer in a notebook: two fields for the name, a button, the report, the zip."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from lab_utils import hand_in
+from lab_utils.course import Lab
+from lab_utils.errors import LabError
+from lab_utils.hand_in.inspection import inspect
+from lab_utils.hand_in.owner import owner_called, remembered
+
+
+def show(lab: Lab, folder: Path) -> None:
+    """Display the packer for ``lab``, whose notebooks lie in ``folder``."""
+    from IPython.display import display
+
+    display(packer(lab, folder))
+
+
+def packer(lab: Lab, folder: Path) -> Any:
+    """The widget; its children are first and last name, two buttons, progress and report."""
+    import ipywidgets
+
+    known = remembered()
+    first = ipywidgets.Text(known.first if known else "", description="First name")
+    last = ipywidgets.Text(known.last if known else "", description="Last name")
+    check = ipywidgets.Button(description=f"Check and pack {lab.label}", button_style="primary")
+    anyway = ipywidgets.Button(description="Pack as it is")
+    anyway.layout.display = "none"
+    progress = ipywidgets.Label("Save all notebooks first; then press the button.")
+    output = ipywidgets.Output()
+
+    def tell(text: str) -> None:
+        progress.value = text
+
+    def go(pressed: Any) -> None:
+        check.disabled = anyway.disabled = True
+        output.clear_output()
+        with output:
+            try:
+                owner = owner_called(first.value, last.value)
+                report = inspect(lab, folder, tell)
+                print(report)
+                anyway.layout.display = "none" if report.ready else "inline-block"
+                path = hand_in.pack(lab, folder, owner, report, anyway=pressed is anyway)
+                print(f"\nWritten, opened again and compared: {path}\n{hand_in.contents(path)}")
+                _hand_over(path)
+                tell(f"Done: upload {path.name}")
+            except LabError as error:
+                print(f"\n{error}")
+                tell("Not packed: see below.")
+            finally:
+                check.disabled = anyway.disabled = False
+
+    check.on_click(go)
+    anyway.on_click(go)
+    buttons = ipywidgets.HBox([check, anyway])
+    return ipywidgets.VBox([first, last, buttons, progress, output])
+
+
+def _hand_over(path: Path) -> None:
+    """On Colab the browser downloads the zip; elsewhere a link shows where it lies."""
+    if colab := sys.modules.get("google.colab"):
+        colab.files.download(str(path))
+        return
+    from IPython.display import FileLink, display
+
+    display(FileLink(path.name if path.parent == Path.cwd() else str(path)))
