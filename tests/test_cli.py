@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import main as autograder
-from lab_utils import drawing
 from lab_utils.cli import main
+from lab_utils.pictures import drawing
 
 Capture = pytest.CaptureFixture[str]
 
