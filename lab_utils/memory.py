@@ -19,6 +19,7 @@ from torch import fx
 
 from lab_utils.effects import Storage, storages
 from lab_utils.graph import Kind, LabError
+from lab_utils.pictures.drawn import DrawsItself
 from lab_utils.schedule import Schedule, in_order
 
 #: The student's function that is being asked to do what ``live_bytes`` does.
@@ -55,8 +56,8 @@ class Lifetime:
         return self.storage.kind
 
 
-@dataclass(frozen=True)
-class MemoryLine:
+@dataclass(frozen=True, repr=False)
+class MemoryLine(DrawsItself):
     """The bytes held while each step of a schedule runs, by kind."""
 
     schedule: Schedule
@@ -96,6 +97,10 @@ class MemoryLine:
     def static(self) -> int:
         """Bytes of the placeholders, which are there before the step and after it."""
         return sum(x.nbytes for x in self.lifetimes if x.storage.owner.op == "placeholder")
+
+    def __repr__(self) -> str:
+        peak = f"peak {self.peak:,} bytes at step {self.peak_step} of {len(self.schedule)}"
+        return f"<memory line, {self.schedule.name}: {peak}>"
 
     def alive(self, step: int) -> list[Lifetime]:
         """What is in memory while ``step`` runs, largest first."""

@@ -16,14 +16,15 @@ from torch import fx
 
 from lab_utils.effects import dependencies, is_operation
 from lab_utils.graph import LabError, topological_order
+from lab_utils.pictures.drawn import DrawsItself
 
 
 class OrderError(LabError):
     """An order that leaves a node out, repeats it, or runs it before what it needs."""
 
 
-@dataclass(frozen=True)
-class Schedule:
+@dataclass(frozen=True, repr=False)
+class Schedule(DrawsItself):
     """Steps one after the other, and the rule that made them."""
 
     steps: tuple[tuple[fx.Node, ...], ...]
@@ -40,6 +41,9 @@ class Schedule:
 
     def __len__(self) -> int:
         return len(self.steps)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {len(self.order)} nodes in {len(self)} steps>"
 
 
 def runnable(graph: fx.Graph) -> list[fx.Node]:

@@ -5,14 +5,12 @@ They are derived from the models and the reference engine; the same bytes every 
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from autograder.engine.rewrite import block_activations, rewrite
-from lab_utils.memory import live_bytes
+from lab_utils.memory import MemoryLine, live_bytes
 from lab_utils.models import llm_mlp
 from lab_utils.pictures.boxes import fold
 from lab_utils.pictures.drawing import lanes_svg
@@ -51,16 +49,8 @@ def pictures() -> dict[str, str]:
     }
 
 
-def _svg(lines: dict[str, Any]) -> str:
-    import matplotlib
-
-    matplotlib.use("svg")
-    # A fixed salt, and no date, so that the file is the same on every run.
-    matplotlib.rcParams["svg.hashsalt"] = "lab4a"
-    figure = plot_memory(lines)
-    text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+def _svg(lines: dict[str, MemoryLine]) -> str:
+    return plot_memory(lines).svg
 
 
 def main() -> None:

@@ -28,10 +28,18 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 SCREENSHOTS = ROOT / "build" / "screenshots"
 _OPTIONS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
-    "--disable-background-networking --disable-component-update --disable-dev-shm-usage "
-    "--window-size=1280,1600 --hide-scrollbars"
-).split()
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--window-size=1280,1600",
+)
 #: What Chromium and JupyterLab report about themselves, whatever notebook is open.
 NOISE = (
     "favicon.ico",  # a page without an icon

@@ -1,4 +1,8 @@
-"""One colour for each kind of value, the same in every picture of the lab."""
+"""One colour, one texture and one letter for each kind of value, the same in every picture.
+
+The fills are those of the .dot files. Textures and letters tell the kinds apart for those
+who cannot tell the colours apart, and in print.
+"""
 
 from __future__ import annotations
 
@@ -14,4 +18,27 @@ FILL: dict[Kind, str] = {
     Kind.GRAD_WEIGHT: "lightcoral",
     Kind.OPT_STATE: "lavender",
     Kind.OTHER: "whitesmoke",
+}
+
+LETTER: dict[Kind, str] = {
+    Kind.INPUT: "I",
+    Kind.WEIGHT: "W",
+    Kind.ACTIVATION: "A",
+    Kind.RECOMP: "R",
+    Kind.GRAD_ACT: "g",
+    Kind.GRAD_WEIGHT: "gw",
+    Kind.OPT_STATE: "S",
+    Kind.OTHER: "o",
+}
+
+#: Lines of an 8 x 8 tile, as an SVG path; no texture for activations, the largest areas.
+TEXTURE: dict[Kind, str] = {
+    Kind.INPUT: "M2 2h1M6 6h1",
+    Kind.WEIGHT: "M4 0V8",
+    Kind.ACTIVATION: "",
+    Kind.RECOMP: "M0 8L8 0M-2 2L2 -2M6 10L10 6",
+    Kind.GRAD_ACT: "M0 4H8",
+    Kind.GRAD_WEIGHT: "M0 0L8 8M-2 6L2 10M6 -2L10 2",
+    Kind.OPT_STATE: "M4 0V8M0 4H8",
+    Kind.OTHER: "M0 0L8 8M0 8L8 0",
 }

@@ -1,0 +1,201 @@
+"""The memory line as SVG: bytes held at each step, stacked by kind, the peak marked.
+
+Plain lists in, text out: it needs neither a graph nor a plotting library, so feedback
+pages and notebooks without a kernel can show it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from lab_utils.graph import Kind
+from lab_utils.pictures.svg import document, legend, line, paint, size, text
+
+ByKind = Mapping[Kind, Sequence[int]]
+_LEFT, _TOP, _WIDTH, _HEIGHT, _GAP = 52, 44, 400, 190, 26
+#: Where the bottom of the plot is, and the whole picture.
+PLOT_BOTTOM = _TOP + _HEIGHT
+FULL_HEIGHT = PLOT_BOTTOM + 62
+_COLUMNS = 400  # a longer line is drawn by the worst step of each column
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One memory line to draw: bytes of each kind at each step, and what it is."""
+
+    title: str
+    by_kind: ByKind
+    note: str = ""
+
+    @property
+    def total(self) -> list[int]:
+        """Bytes held at each step."""
+        return [sum(held) for held in zip(*self.by_kind.values(), strict=True)]
+
+
+class Scale(NamedTuple):
+    """The top of the vertical axis in bytes, its ticks, and their unit."""
+
+    top: float
+    ticks: list[float]
+    unit: str
+    factor: float
+
+
+def memory_svg(
+    lines: Mapping[str, ByKind] | Sequence[Panel],
+    budget: int | None = None,
+    wanted: Sequence[int] | None = None,
+    alone: bool = True,
+) -> str:
+    """Memory lines side by side on one scale, as SVG text.
+
+    Args:
+        lines: bytes of each kind at each step, by title (``MemoryLine.by_kind`` fits).
+        budget: bytes that must not be exceeded, drawn as a dashed line.
+        wanted: the bytes of each step that a good result reaches, dotted over the last line.
+        alone: with a white ground, for a file or an image; else it takes the page's colours.
+    """
+    panels = [Panel(*item) for item in lines.items()] if isinstance(lines, Mapping) else lines
+    highest = max((max(p.total, default=0) for p in panels), default=0)
+    scale = scale_for(max(highest, budget or 0, max(wanted or [0])))
+    body = [_axis(scale)]
+    for place, panel in enumerate(panels):
+        body += _panel(panel, panel_left(place), scale, budget)
+    if wanted:
+        body.append(_wanted(panels[-1], wanted, panel_left(len(panels) - 1), scale))
+    kinds = [k for k in Kind if any(any(p.by_kind.get(k, ())) for p in panels)]
+    body.append(legend(kinds, _LEFT, FULL_HEIGHT - 8))
+    width = max(panel_left(len(panels)), 620)
+    return document(width, FULL_HEIGHT, _label(panels), body, alone)
+
+
+def panel_left(place: int) -> float:
+    """Where the panel ``place`` begins."""
+    return _LEFT + place * (_WIDTH + _GAP)
+
+
+def step_x(step: float, steps: int) -> float:
+    """Pixels from the left of its panel to the middle of ``step``."""
+    return (step + 0.5) * _WIDTH / max(steps, 1)
+
+
+def scale_for(highest: float) -> Scale:
+    """Round ticks in the unit that suits ``highest`` bytes, with room for a label above."""
+    factor, unit = next(
+        ((f, u) for f, u in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")) if highest >= f), (1.0, "bytes")
+    )
+    top = max(highest, 1) / factor * 1.12
+    rough = top / 7
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(power * m for m in (1, 2, 5, 10) if power * m >= rough)
+    return Scale(top * factor, [i * step for i in range(int(top / step) + 1)], unit, factor)
+
+
+def height_of(nbytes: float, scale: Scale) -> float:
+    """The vertical place of ``nbytes`` in the picture."""
+    return PLOT_BOTTOM - nbytes / scale.top * _HEIGHT
+
+
+def _axis(scale: Scale) -> str:
+    parts = [
+        text(_LEFT - 6, height_of(t * scale.factor, scale) + 4, f"{t:g}", text_anchor="end")
+        for t in scale.ticks
+    ]
+    middle = _TOP + _HEIGHT / 2
+    turned = {"text_anchor": "middle", "transform": f"rotate(-90 14 {middle:g})"}
+    return "".join([*parts, text(14, middle, f"held ({scale.unit})", **turned)])
+
+
+def _panel(panel: Panel, left: float, scale: Scale, budget: int | None) -> list[str]:
+    total = panel.total
+    columns = worst_steps(total)
+    right = left + _WIDTH
+    title = {"text_anchor": "middle", "font_weight": "bold", "font_size": 12}
+    parts = [text(left + _WIDTH / 2, 16, panel.title, **title)]
+    if panel.note:
+        note = {"text_anchor": "middle", "font_size": 10}
+        parts.append(text(left + _WIDTH / 2, 30, panel.note, **note))
+    for tick in scale.ticks:
+        y = height_of(tick * scale.factor, scale)
+        parts.append(line(left, y, right, y, stroke_opacity=0.15))
+    floor = [0.0] * len(columns)
+    for kind in Kind:
+        held = panel.by_kind.get(kind, ())
+        if not any(held):
+            continue
+        roof = [low + held[step] for low, step in zip(floor, columns, strict=True)]
+        most = max(held)
+        parts.append(
+            f'<path d="{_area(floor, roof, left, scale)}" fill="{paint(kind)}" stroke="#777" '
+            f'stroke-width="0.4"><title>{kind}: at most {size(most)}</title></path>'
+        )
+        floor = roof
+    parts.append(line(left, PLOT_BOTTOM, right, PLOT_BOTTOM))
+    parts += _step_axis(len(total), left)
+    if total:
+        parts.append(_peak(total, left, scale))
+    if budget is not None:
+        y = height_of(budget, scale)
+        parts.append(line(left, y, right, y, stroke_dasharray="6 4"))
+        parts.append(text(left + 4, y - 4, f"budget {size(budget)}"))
+    return parts
+
+
+def worst_steps(total: Sequence[int]) -> list[int]:
+    """The steps to draw: all of them, or that of the most bytes in each column."""
+    if len(total) <= _COLUMNS:
+        return list(range(len(total)))
+    edges = [i * len(total) // _COLUMNS for i in range(_COLUMNS + 1)]
+    return [max(range(a, b), key=total.__getitem__) for a, b in pairwise(edges)]
+
+
+def _area(floor: list[float], roof: list[float], left: float, scale: Scale) -> str:
+    edge = [left + i * _WIDTH / len(roof) for i in range(len(roof) + 1)]
+
+    def stairs(heights: list[float], places: range, after: int) -> str:
+        """One stair for each run of equal heights; ``after`` leads to the far edge of a step."""
+        ends = [i for i in places if i == places[-1] or heights[i] != heights[i + places.step]]
+        return "".join(f"V{height_of(heights[i], scale):.1f}H{edge[i + after]:.1f}" for i in ends)
+
+    start = f"M{edge[0]:.1f} {height_of(floor[0], scale):.1f}"
+    forth, back = range(len(roof)), range(len(roof) - 1, -1, -1)
+    return f"{start}{stairs(roof, forth, 1)}{stairs(floor, back, 0)}z"
+
+
+def _step_axis(steps: int, left: float) -> list[str]:
+    ends = {"text_anchor": "middle", "font_size": 10}
+    marks = sorted({0, steps // 4, steps // 2, 3 * steps // 4, max(steps - 1, 0)})
+    parts = [text(left + step_x(s, steps), PLOT_BOTTOM + 14, f"{s}", **ends) for s in marks]
+    return [*parts, text(left + _WIDTH / 2, PLOT_BOTTOM + 28, "step", text_anchor="middle")]
+
+
+def _peak(total: list[int], left: float, scale: Scale) -> str:
+    peak, at = max(total), total.index(max(total))
+    x, y = left + step_x(at, len(total)), height_of(peak, scale)
+    words = min(max(x, left + 50), left + _WIDTH - 50)
+    return f'<path d="M{x:.1f} {y:.1f}l-5 -9h10z" fill="#d62728" stroke="white"/>' + text(
+        words, y - 12, f"peak {size(peak)}", text_anchor="middle", font_weight="bold"
+    )
+
+
+def _wanted(panel: Panel, wanted: Sequence[int], left: float, scale: Scale) -> str:
+    """Step by step, or only its peak where the steps are not the same ones."""
+    steps = len(panel.total)
+    held = list(wanted) if len(wanted) == steps else [max(wanted)] * steps
+    columns = worst_steps(panel.total)
+    points = [f"{left + step_x(s, steps):.1f} {height_of(held[s], scale):.1f}" for s in columns]
+    name = text(left + 6, _TOP + 4, f"wanted: peak {size(max(wanted))} (dotted)", font_size=10)
+    return (
+        f'<path d="M{"L".join(points)}" fill="none" stroke="#1f4fa0" stroke-width="2" '
+        f'stroke-dasharray="1 3" stroke-linecap="round"><title>wanted</title></path>{name}'
+    )
+
+
+def _label(panels: Sequence[Panel]) -> str:
+    told = [f"{p.title}: peak {size(max(p.total, default=0))}" for p in panels]
+    return "Bytes held at each step, by kind. " + "; ".join(told)

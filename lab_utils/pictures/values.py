@@ -1,0 +1,36 @@
+"""What each of our values looks like in a notebook cell.
+
+A new kind of value draws itself when it is derived from ``DrawsItself`` and has a function
+here (or elsewhere) that is registered with ``drawing_of``.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+from lab_utils.memory import MemoryLine, live_bytes
+from lab_utils.pictures.drawn import Drawing
+from lab_utils.pictures.plots import line_in_words, plot_memory
+from lab_utils.schedule import Schedule
+
+
+@singledispatch
+def drawing_of(value: Any) -> Drawing:
+    """The picture of ``value``."""
+    raise TypeError(f"no picture of a {type(value).__name__} is known")
+
+
+@drawing_of.register
+def _(line: MemoryLine) -> Drawing:
+    return plot_memory({"bytes held at each step": line})
+
+
+@drawing_of.register
+def _(schedule: Schedule) -> Drawing:
+    """By its memory line: what runs when shows in what is held when."""
+    if not schedule.order:
+        return Drawing(f"<p>{schedule.name}: nothing runs</p>", "", repr(schedule))
+    line = live_bytes(schedule.order[0].graph, schedule)
+    shown = plot_memory({f"{len(schedule.order)} nodes in {len(schedule)} steps": line})
+    return Drawing(shown.html, shown.svg, f"{schedule!r}\n{line_in_words(line)}")
