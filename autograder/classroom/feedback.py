@@ -1,0 +1,124 @@
+"""The page that a student gets back: points, what went wrong in words, memory lines.
+
+It shows verdicts alone, in which hidden cases have no names and no nodes. Whatever a student
+wrote is shown as text: the templates escape everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from autograder.classroom.charts import memory_chart
+from autograder.classroom.sheet import Score, Sheet
+from autograder.verdict import CaseVerdict, TaskVerdict
+from lab_utils.checks import Finding
+from lab_utils.course import Course, Lab
+
+SHOWN = 3
+"""Findings of one case that are shown in full."""
+PAGES = Environment(
+    loader=FileSystemLoader(Path(__file__).with_name("pages")),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cases with the same findings."""
+
+    names: str
+    findings: tuple[Finding, ...]
+    more: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """A graded cell, as the page tells it."""
+
+    heading: str
+    grade: str
+    says: str
+    words: str
+    comment: str
+    groups: tuple[Group, ...]
+    picture: Markup | None
+    caption: str
+
+
+def points(value: float) -> str:
+    """Points without needless digits: 2, 0.75."""
+    return f"{round(value, 2):g}"
+
+
+def grade(score: Score) -> str:
+    """How good that is: a CSS class."""
+    if score.waiting:
+        return "wait"
+    if score.points >= score.max_points:
+        return "good"
+    return "some" if score.points > 0 else "none"
+
+
+def feedback_page(sheet: Sheet, course: Course, lab: Lab) -> str:
+    """The HTML page of a student; it needs no other file."""
+    by_notebook = groupby(sheet.scores, key=lambda score: score.notebook)
+    notebooks = [
+        (_title(name), [_part(sheet, score) for score in scores]) for name, scores in by_notebook
+    ]
+    share = round(100 * sheet.points / sheet.max_points) if sheet.max_points else 0
+    return PAGES.get_template("feedback.html").render(
+        sheet=sheet, course=course, lab=lab, notebooks=notebooks, share=share, points=points
+    )
+
+
+def _title(notebook: str) -> str:
+    number, _, name = notebook.partition("_")
+    return f"Notebook {number}: {name.replace('_', ' ')}"
+
+
+def _part(sheet: Sheet, score: Score) -> Part:
+    task = sheet.task(score)
+    memory = task.memory if task else None
+    return Part(
+        heading=f"Task {task.id}: {task.title}" if task else score.grade_id,
+        grade=grade(score),
+        says="still to be graded"
+        if score.waiting
+        else f"{points(score.points)} of {points(score.max_points)}",
+        words=_words(task) if task else "",
+        comment=score.comment,
+        groups=tuple(_groups(task)) if task else (),
+        picture=memory_chart(memory) if memory else None,
+        caption=f"Memory held at each step, on {memory.title}." if memory else "",
+    )
+
+
+def _words(task: TaskVerdict) -> str:
+    told = []
+    for hidden, what in ((False, "public"), (True, "hidden")):
+        cases = [case for case in task.cases if case.hidden == hidden]
+        if cases:
+            right = sum(case.passed for case in cases)
+            told.append(f"{right} of {len(cases)} {what} graph{'s' * (len(cases) > 1)}")
+    return f"Right on {' and on '.join(told)}." if told else ""
+
+
+def _groups(task: TaskVerdict) -> Iterator[Group]:
+    alike: dict[tuple[Finding, ...], list[CaseVerdict]] = {}
+    for case in task.cases:
+        if case.findings:
+            alike.setdefault(case.findings, []).append(case)
+    for findings, cases in alike.items():
+        others = len(cases) - 1
+        also = f", and on {others} more graph{'s' * (others > 1)}" if others else ""
+        name = f"On {cases[0].name}{also}"
+        yield Group(name, findings[:SHOWN], max(0, len(findings) - SHOWN))

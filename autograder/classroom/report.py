@@ -1,0 +1,119 @@
+"""The page that an instructor reads: how the class did, where it went wrong, what to look at."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import mean, median
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from autograder.classroom.charts import Bar, bars, histogram
+from autograder.classroom.feedback import PAGES, grade, points
+from autograder.classroom.sheet import Sheet
+from lab_utils.checks import Finding
+from lab_utils.course import Course, Lab
+
+MISTAKES = 10
+SLOWEST = 10
+
+
+@dataclass(frozen=True)
+class Column:
+    """A graded cell: a column of the tables."""
+
+    label: str
+    title: str
+
+
+@dataclass
+class Mistake:
+    """What several students did wrong."""
+
+    heading: str
+    example: Finding
+    students: list[str] = field(default_factory=list)
+
+
+def columns(sheets: Sequence[Sheet]) -> list[Column]:
+    """What the graded cells are called: by the task's number, else by the cell's name."""
+    titles = {key: task for sheet in sheets for key, task in sheet.tasks.items()}
+    found = []
+    for score in sheets[0].scores if sheets else ():
+        task = titles.get((score.notebook, score.grade_id))
+        label, title = (task.id, task.title) if task else (score.grade_id, score.notebook)
+        found.append(Column(label, title))
+    return found
+
+
+def report_page(sheets: Sequence[Sheet], course: Course, lab: Lab) -> str:
+    """The HTML page about the class; links lead to ``feedback/<student>.html``."""
+    judged = [sheet for sheet in sheets if sheet.folder is not None]
+    totals = [sheet.points for sheet in judged]
+    most = max((sheet.max_points for sheet in sheets), default=0)
+    seconds = sum(sheet.verdict.seconds for sheet in sheets if sheet.verdict)
+    tiles = [
+        ("students", len(sheets)),
+        ("could be graded", len(judged)),
+        ("mean points", f"{mean(totals):.1f}" if totals else "–"),
+        ("median", points(median(totals)) if totals else "–"),
+        ("all points", sum(sheet.points >= sheet.max_points for sheet in judged)),
+        ("late", sum(sheet.late for sheet in sheets)),
+        ("to grade by hand", sum(sheet.waiting for sheet in sheets)),
+        ("seconds of student code", f"{seconds:,.0f}"),
+    ]
+    levels = Counter(sheet.verdict.isolation for sheet in sheets if sheet.verdict)
+    return PAGES.get_template("report.html").render(
+        course=course,
+        lab=lab,
+        tiles=tiles,
+        distribution=histogram(totals, most),
+        by_task=_by_task(judged, columns(sheets)),
+        mistakes=_mistakes(sheets)[:MISTAKES],
+        noticed=[sheet for sheet in sheets if sheet.all_remarks],
+        columns=columns(sheets),
+        sheets=sheets,
+        times=_times(sheets),
+        isolation=levels.most_common(),
+        points=points,
+        grade=grade,
+        link=lambda sheet: f"feedback/{quote(sheet.student)}.html",
+    )
+
+
+def _by_task(sheets: Sequence[Sheet], titles: Sequence[Column]) -> Markup:
+    rows = []
+    for at, column in enumerate(titles):
+        scores = [sheet.scores[at] for sheet in sheets]
+        counts = Counter(map(grade, scores))
+        share = (
+            mean(s.points / s.max_points if s.max_points else 1 for s in scores) if scores else 0
+        )
+        parts = tuple((float(counts[level]), level) for level in ("good", "some", "none"))
+        rows.append(Bar(f"{column.label} {column.title}", parts, f"{share:.0%}"))
+    return bars(rows, "Students with all, some and no points, and the mean share, for each task")
+
+
+def _mistakes(sheets: Sequence[Sheet]) -> list[Mistake]:
+    """Alike are those whose hint differs in names and numbers at most."""
+    found: dict[tuple[str, str], Mistake] = {}
+    for sheet in sheets:
+        for task in sheet.verdict.tasks if sheet.verdict else ():
+            shown = sorted(task.cases, key=lambda case: case.hidden)
+            for finding in (finding for case in shown for finding in case.findings):
+                key = (task.id, re.sub(r"\w*[\d_]\w*", "", finding.look))
+                heading = f"Task {task.id}: {task.title}"
+                mistake = found.setdefault(key, Mistake(heading, finding))
+                if sheet.name not in mistake.students:
+                    mistake.students.append(sheet.name)
+    return sorted(found.values(), key=lambda mistake: -len(mistake.students))
+
+
+def _times(sheets: Sequence[Sheet]) -> Markup:
+    timed = [(sheet.verdict.seconds, sheet.name) for sheet in sheets if sheet.verdict]
+    slowest = sorted(timed, reverse=True)[:SLOWEST]
+    rows = [Bar(name, ((seconds, "bar"),), f"{seconds:.1f} s") for seconds, name in slowest]
+    return bars(rows, "Seconds for each submission")

@@ -1,0 +1,66 @@
+"""All that is known about one student's work: what was handed in, its points, the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.verdict import SubmissionVerdict, TaskVerdict
+
+
+@dataclass(frozen=True)
+class Score:
+    """Points for one graded cell, as the gradebook has them."""
+
+    notebook: str
+    grade_id: str
+    points: float
+    max_points: float
+    waiting: bool = False
+    """Whether it is still to be graded by hand."""
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One student: a row of the table, a page of feedback."""
+
+    student: str
+    name: str
+    late: bool = False
+    handed_in: str = ""
+    """What the graded file was called; empty if there was none."""
+    folder: Path | None = None
+    """Where nbgrader finds what can be graded."""
+    remarks: tuple[str, ...] = ()
+    scores: tuple[Score, ...] = ()
+    verdict: SubmissionVerdict | None = None
+    tasks: dict[tuple[str, str], TaskVerdict] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found = self.verdict.tasks if self.verdict else ()
+        object.__setattr__(self, "tasks", {(t.notebook, t.grade_id): t for t in found})
+
+    @property
+    def points(self) -> float:
+        """All points together."""
+        return round(sum(score.points for score in self.scores), 2)
+
+    @property
+    def max_points(self) -> float:
+        """The most that can be had."""
+        return round(sum(score.max_points for score in self.scores), 2)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether anything is still to be graded by hand."""
+        return any(score.waiting for score in self.scores)
+
+    def task(self, score: Score) -> TaskVerdict | None:
+        """What the judge said about a graded cell; nothing if people grade it."""
+        return self.tasks.get((score.notebook, score.grade_id))
+
+    @property
+    def all_remarks(self) -> tuple[str, ...]:
+        """What the collector and the executor have to say."""
+        return (*self.remarks, *(map(str, self.verdict.remarks) if self.verdict else ()))
