@@ -1,0 +1,152 @@
+"""nbgrader's gradebook: the labs and students in it, what a run puts there, and the points."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+import nbformat
+from nbgrader.api import (
+    BaseCell,
+    Comment,
+    Grade,
+    Gradebook,
+    MissingEntry,
+    Notebook,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from traitlets.log import get_logger
+
+from autograder.classroom.home import Home
+from autograder.classroom.sheet import Score
+from autograder.collect import Roster
+from autograder.collect.shelf import digest
+from autograder.verdict import write_whole
+from lab_utils.errors import LabError
+from solutions.build import register
+
+
+class NotStored(LabError):
+    """nbgrader did not take a submission; its log says why."""
+
+
+class Book:
+    """The gradebook of one lab. One process at a time writes to it."""
+
+    def __init__(self, home: Home, lab: str) -> None:
+        """Opens nothing yet."""
+        self._home, self._lab = home, lab
+        self._settings = home.settings()
+        self.log = home.grades(lab) / "nbgrader.log"
+
+    def prepare(self, roster: Roster | None) -> None:
+        """Make sure that the gradebook knows the lab as it is now, and the class.
+
+        Raises:
+            LabError: nbgrader refuses, as when submissions have other cells.
+        """
+        self._listen()
+        mark = self._home.grades(self._lab) / "registered"
+        sources = sorted((self._home.root / "solutions" / self._lab).glob("*.ipynb"))
+        known = digest(b"".join(path.read_bytes() for path in sources))
+        if not self._home.gradebook.is_file():
+            # In one go: nbgrader takes a gradebook that was half made for a whole one.
+            unfinished = self._home.path / "gradebook.db.new"
+            unfinished.unlink(missing_ok=True)
+            register(self._lab, self._home.root, f"sqlite:///{unfinished}")
+            os.replace(unfinished, self._home.gradebook)
+        elif not mark.is_file() or mark.read_text() != known:
+            register(self._lab, self._home.root, self._home.db_url)
+        write_whole(mark, known)
+        with Gradebook(self._home.db_url) as book:
+            for student in roster or ():
+                name = {"first_name": student.first, "last_name": student.last}
+                book.update_or_create_student(student.id, **name, email=student.email)
+
+    def store(self, student: str) -> None:
+        """Run nbgrader's autograding for one student, in place of what was there.
+
+        Raises:
+            NotStored: it failed.
+        """
+        course = CourseDirectory(config=self._settings, assignment_id=self._lab, student_id=student)
+        try:
+            Autograde(coursedir=course, config=self._settings, force=True).start()
+        except NbGraderException as error:
+            raise NotStored(f"nbgrader could not grade it; {self.log} says why") from error
+
+    def forget(self, student: str) -> None:
+        """Take away a submission of which nothing can be graded any more."""
+        with Gradebook(self._home.db_url) as book:
+            try:
+                book.remove_submission(self._lab, student)
+            except MissingEntry:
+                pass
+
+    def cells(self) -> list[Score]:
+        """The graded cells of the lab in the order of its notebooks, all without points."""
+        found = []
+        for path in sorted((self._home.root / "notebooks" / self._lab).glob("*.ipynb")):
+            for cell in nbformat.read(path, as_version=4).cells:
+                marks = cell.metadata.get("nbgrader", {})
+                if marks.get("grade") or marks.get("task"):
+                    found.append(Score(path.stem, marks["grade_id"], 0.0, marks["points"]))
+        return found
+
+    def scores(self) -> dict[str, tuple[Score, ...]]:
+        """The points of each student who has a submission, in the order of ``cells``."""
+        with Gradebook(self._home.db_url) as book:
+            lab = book.find_assignment(self._lab).id
+            grades, comments = (
+                {
+                    (student, notebook, cell): entry
+                    for entry, student, notebook, cell in book.db.query(
+                        kind, SubmittedAssignment.student_id, Notebook.name, BaseCell.name
+                    )
+                    .join(SubmittedNotebook, SubmittedNotebook.id == kind.notebook_id)
+                    .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+                    .join(BaseCell, BaseCell.id == kind.cell_id)
+                    .join(
+                        SubmittedAssignment,
+                        SubmittedAssignment.id == SubmittedNotebook.assignment_id,
+                    )
+                    .filter(SubmittedAssignment.assignment_id == lab)
+                }
+                for kind in (Grade, Comment)
+            )
+            return {
+                student: tuple(
+                    _score(
+                        cell,
+                        grades.get((student, *_key(cell))),
+                        comments.get((student, *_key(cell))),
+                    )
+                    for cell in self.cells()
+                )
+                for student in sorted({student for student, _, _ in grades})
+            }
+
+    def _listen(self) -> None:
+        """nbgrader's warnings go to a file, not between the lines of a progress bar."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        log = get_logger()
+        for handler in list(log.handlers):
+            log.removeHandler(handler)
+        log.addHandler(logging.FileHandler(self.log, encoding="utf-8"))
+        log.propagate = False
+
+
+def _key(cell: Score) -> tuple[str, str]:
+    return cell.notebook, cell.grade_id
+
+
+def _score(cell: Score, grade: Grade | None, comment: Comment | None) -> Score:
+    said = (comment.manual_comment or "") if comment else ""
+    if grade is None:
+        return cell
+    waiting = bool(grade.needs_manual_grade)
+    return Score(cell.notebook, cell.grade_id, grade.score, cell.max_points, waiting, said)

@@ -1,0 +1,45 @@
+"""Writes all that an instructor takes away from grading: tables, pages, exports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from autograder.classroom.feedback import feedback_page
+from autograder.classroom.report import report_page
+from autograder.classroom.sheet import Sheet
+from autograder.classroom.tables import canvas_csv, grades_csv, gradescope_results
+from autograder.collect import Roster
+from autograder.verdict import write_whole
+from lab_utils.course import Course, Lab
+
+
+def write_outcomes(
+    folder: Path, sheets: Sequence[Sheet], course: Course, lab: Lab, roster: Roster | None
+) -> dict[str, Path]:
+    """Write everything below ``folder``; returns where, by what it is."""
+    written = {
+        "grades": folder / "grades.csv",
+        "class report": folder / "report.html",
+        "for Canvas": folder / "canvas.csv",
+    }
+    write_whole(written["grades"], grades_csv(sheets))
+    write_whole(written["class report"], report_page(sheets, course, lab))
+    write_whole(written["for Canvas"], canvas_csv(sheets, lab, roster))
+    for sheet in sheets:
+        page = feedback_page(sheet, course, lab)
+        write_whole(folder / "feedback" / f"{sheet.student}.html", page)
+        results = folder / "gradescope" / sheet.student / "results.json"
+        write_whole(results, gradescope_results(sheet))
+    for path in _left_over(folder, {sheet.student for sheet in sheets}):
+        path.unlink()
+    return written | {
+        "feedback": folder / "feedback",
+        "for Gradescope": folder / "gradescope",
+    }
+
+
+def _left_over(folder: Path, students: set[str]) -> Iterator[Path]:
+    """Pages of those who are no more, as when a class list gave them other names."""
+    yield from (p for p in folder.glob("feedback/*.html") if p.stem not in students)
+    yield from (p for p in folder.glob("gradescope/*/*.json") if p.parent.name not in students)

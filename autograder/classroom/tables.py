@@ -1,0 +1,105 @@
+"""The tables: grades.csv, Canvas' grade import, and Gradescope's results."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from autograder.classroom.feedback import points
+from autograder.classroom.report import columns
+from autograder.classroom.sheet import Score, Sheet
+from autograder.collect import Roster
+from autograder.collect.uploads import CANVAS
+from lab_utils.course import Lab
+
+SPOKEN = "=+-@\t\r"
+"""A spreadsheet program takes a text that begins so for a formula."""
+
+
+def grades_csv(sheets: Sequence[Sheet]) -> str:
+    """One row a student: points by task, total, late, remarks."""
+    head = ["student", "name", *(column.label for column in columns(sheets))]
+    rows = [
+        [
+            *(_harmless(text) for text in (sheet.student, sheet.name)),
+            *("" if score.waiting else points(score.points) for score in sheet.scores),
+            points(sheet.points),
+            points(sheet.max_points),
+            "yes" if sheet.late else "no",
+            _harmless(" ".join(_sentence(remark) for remark in _remarks(sheet))),
+        ]
+        for sheet in sheets
+    ]
+    return _as_csv([[*head, "total", "out_of", "late", "remarks"], *rows])
+
+
+def canvas_csv(sheets: Sequence[Sheet], lab: Lab, roster: Roster | None) -> str:
+    """What Canvas imports: those for whom nothing is left to be graded by hand."""
+    names = {student.id: f"{student.last}, {student.first}" for student in roster or ()}
+    most = max((sheet.max_points for sheet in sheets), default=lab.points)
+    rows = [
+        [
+            _harmless(names.get(sheet.student, sheet.name)),
+            canvas["user"] or "" if (canvas := CANVAS.fullmatch(sheet.handed_in)) else "",
+            sheet.student,
+            "",
+            points(sheet.points),
+        ]
+        for sheet in sheets
+        if not sheet.waiting
+    ]
+    head = ["Student", "ID", "SIS Login ID", "Section", lab.label]
+    return _as_csv([head, ["    Points Possible", "", "", "", points(most)], *rows])
+
+
+def gradescope_results(sheet: Sheet) -> str:
+    """``results.json`` of one student, in the form that Gradescope's autograder reads."""
+    results: dict[str, Any] = {
+        "score": sheet.points,
+        "output": "\n".join(sheet.all_remarks),
+        "output_format": "text",
+        "visibility": "visible",
+        "tests": [_test(sheet, score) for score in sheet.scores],
+    }
+    return json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+
+
+def _test(sheet: Sheet, score: Score) -> dict[str, Any]:
+    task = sheet.task(score)
+    said = [
+        f"{case.name}\n{finding}"
+        for case in (task.cases if task else ())
+        for finding in case.findings
+    ]
+    return {
+        "name": task.title if task else score.grade_id,
+        "number": task.id if task else score.grade_id,
+        "score": score.points,
+        "max_score": score.max_points,
+        "status": "passed" if score.points >= score.max_points else "failed",
+        "output": "\n".join(dict.fromkeys(said)),
+        "output_format": "text",
+    }
+
+
+def _remarks(sheet: Sheet) -> Iterable[str]:
+    yield from sheet.all_remarks
+    if waiting := [score.grade_id for score in sheet.scores if score.waiting]:
+        yield f"Still to be graded by hand: {', '.join(waiting)}."
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text.startswith(tuple(SPOKEN)) else text
+
+
+def _as_csv(rows: Iterable[Sequence[str]]) -> str:
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(rows)
+    return written.getvalue()
