@@ -7,6 +7,9 @@ from pathlib import Path
 c = get_config()  # type: ignore[name-defined]  # noqa: F821  (traitlets puts it here)
 
 ROOT = Path(__file__).resolve().parents[1]
+# Where submissions, the gradebook and all that is made of them lie.
+HOME = Path(os.environ.get("AUTOGRADER_HOME", ROOT / "autograder")).resolve()
+STEPS = os.path.relpath(HOME, ROOT)  # below the root, as nbgrader wants it
 
 # nbgrader calls `alembic` to make a gradebook, and finds it only in an activated environment.
 if (programs := str(Path(sys.executable).parent)) not in os.get_exec_path():
@@ -15,13 +18,13 @@ if (programs := str(Path(sys.executable).parent)) not in os.get_exec_path():
 c.CourseDirectory.root = str(ROOT)
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "notebooks"
-c.CourseDirectory.submitted_directory = "autograder/submitted"
-c.CourseDirectory.autograded_directory = "autograder/autograded"
-c.CourseDirectory.feedback_directory = "autograder/feedback"
-c.CourseDirectory.solution_directory = "autograder/solution"
-c.CourseDirectory.source_with_tests_directory = "autograder/source_with_tests"
-c.ZipCollectApp.downloaded_directory = "autograder/downloaded"
-c.CourseDirectory.db_url = f"sqlite:///{ROOT / 'autograder' / 'gradebook.db'}"
+c.CourseDirectory.submitted_directory = f"{STEPS}/submitted"
+c.CourseDirectory.autograded_directory = f"{STEPS}/autograded"
+c.CourseDirectory.feedback_directory = f"{STEPS}/feedback"
+c.CourseDirectory.solution_directory = f"{STEPS}/solution"
+c.CourseDirectory.source_with_tests_directory = f"{STEPS}/source_with_tests"
+c.ZipCollectApp.downloaded_directory = f"{STEPS}/downloaded"
+c.CourseDirectory.db_url = f"sqlite:///{HOME / 'gradebook.db'}"
 
 # Never copied along with notebooks: a .py file there could be a solution.
 c.CourseDirectory.ignore = [

@@ -13,8 +13,9 @@
                   memory   MemoryLines(title, before, yours, reference, budget), or None
 
 All of it may be shown to the student: what is said of a hidden case names none of its
-nodes. The file is ``autograder/verdicts/<lab>/<student>.json``, the same structure in
-JSON; ``seconds`` alone differs when the same submission is graded twice.
+nodes. The file is ``verdicts/<lab>/<student>.json`` in the folder of the outcomes, which is
+``autograder/`` unless told otherwise. It holds the same structure as JSON; ``seconds`` alone
+differs when the same submission is graded twice.
 """
 
 from __future__ import annotations
@@ -28,8 +29,6 @@ from pathlib import Path
 from typing import Any
 
 from lab_utils.checks import Finding
-
-FOLDER = Path("autograder/verdicts")
 
 
 @dataclass(frozen=True)
@@ -113,22 +112,22 @@ class SubmissionVerdict:
         return round(sum(task.max_points for task in self.tasks), 2)
 
 
-def verdict_file(root: Path, lab: str, student: str) -> Path:
-    """Where a verdict is kept; ``root`` is the folder of the course."""
-    return root / FOLDER / lab / f"{student}.json"
+def verdict_file(home: Path, lab: str, student: str) -> Path:
+    """Where a verdict is kept; ``home`` is the folder of the outcomes."""
+    return home / "verdicts" / lab / f"{student}.json"
 
 
-def save_verdict(verdict: SubmissionVerdict, root: Path) -> Path:
+def save_verdict(verdict: SubmissionVerdict, home: Path) -> Path:
     """Write a verdict to its file: as a whole or not at all."""
-    path = verdict_file(root, verdict.lab, verdict.student)
+    path = verdict_file(home, verdict.lab, verdict.student)
     write_whole(path, json.dumps(as_json(verdict), indent=1, ensure_ascii=False) + "\n")
     return path
 
 
-def load_verdict(root: Path, lab: str, student: str) -> SubmissionVerdict | None:
+def load_verdict(home: Path, lab: str, student: str) -> SubmissionVerdict | None:
     """The verdict on a submission; None if there is none, or none of this form."""
     try:
-        text = verdict_file(root, lab, student).read_text(encoding="utf-8")
+        text = verdict_file(home, lab, student).read_text(encoding="utf-8")
         return from_json(json.loads(text))
     except (OSError, ValueError, KeyError, TypeError):
         return None

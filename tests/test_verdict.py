@@ -45,7 +45,7 @@ VERDICT = SubmissionVerdict(
 
 def test_a_verdict_comes_back_as_it_was(tmp_path: Path) -> None:
     path = save_verdict(VERDICT, tmp_path)
-    assert path == tmp_path / "autograder/verdicts/lab4a/ada.json"
+    assert path == tmp_path / "verdicts/lab4a/ada.json"
     assert load_verdict(tmp_path, "lab4a", "ada") == VERDICT
     assert list(path.parent.iterdir()) == [path]
 

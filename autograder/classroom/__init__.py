@@ -175,5 +175,5 @@ def _sheets(
             folder=row.folder,
             remarks=tuple(remarks),
             scores=scores.get(student, nothing) if graded else nothing,
-            verdict=load_verdict(order.home.root, order.lab, student) if graded else None,
+            verdict=load_verdict(order.home.path, order.lab, student) if graded else None,
         )

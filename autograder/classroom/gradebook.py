@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
+from contextlib import suppress
 
 import nbformat
 from nbgrader.api import (
@@ -19,6 +21,7 @@ from nbgrader.api import (
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
 from traitlets.log import get_logger
 
 from autograder.classroom.home import Home
@@ -28,6 +31,9 @@ from autograder.collect.shelf import digest
 from autograder.verdict import write_whole
 from lab_utils.errors import LabError
 from solutions.build import register
+
+# nbgrader makes submissions in a way of which SQLAlchemy warns each time.
+warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
 
 
 class NotStored(LabError):
@@ -81,11 +87,8 @@ class Book:
 
     def forget(self, student: str) -> None:
         """Take away a submission of which nothing can be graded any more."""
-        with Gradebook(self._home.db_url) as book:
-            try:
-                book.remove_submission(self._lab, student)
-            except MissingEntry:
-                pass
+        with Gradebook(self._home.db_url) as book, suppress(MissingEntry):
+            book.remove_submission(self._lab, student)
 
     def cells(self) -> list[Score]:
         """The graded cells of the lab in the order of its notebooks, all without points."""
@@ -134,6 +137,7 @@ class Book:
         """nbgrader's warnings go to a file, not between the lines of a progress bar."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         log = get_logger()
+        assert isinstance(log, logging.Logger)
         for handler in list(log.handlers):
             log.removeHandler(handler)
         log.addHandler(logging.FileHandler(self.log, encoding="utf-8"))
