@@ -62,7 +62,7 @@ COLOURS = {
 }
 
 _HEAD = f"""digraph training_step {{
-  graph [form="{FORM}", rankdir=TB];
+  graph [form="{FORM}", rankdir=TB, nslimit=2];
   node [shape=box, style="filled,rounded", fontname="Helvetica"];
   edge [color=gray30];
 """

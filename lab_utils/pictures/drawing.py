@@ -17,13 +17,17 @@ NO_GRAPHVIZ = (
     "Graphviz is not installed, so this is a plain picture in lanes. For a better layout install "
     "it: 'apt-get install graphviz', 'brew install graphviz' or 'conda install graphviz'."
 )
-#: Graphviz needs minutes for larger graphs; the lanes stay quick.
-GRAPHVIZ_LIMIT = 1500
-_GRAPHVIZ_SECONDS = 120
+#: Graphviz takes seconds up to here and minutes beyond; the lanes stay quick.
+GRAPHVIZ_LIMIT = 300
+_GRAPHVIZ_SECONDS = 60
+
+
+class _NoLayout(Exception):
+    """Graphviz cannot lay this picture out; the text tells the user why."""
 
 
 def draw(graph: fx.Graph, path: str | Path) -> str | None:
-    """Draw ``graph`` into ``path``: .svg always, .png and .pdf where Graphviz is installed.
+    """Draw ``graph`` into ``path``: .svg always, .png and .pdf where Graphviz can do it.
 
     Returns a message for the user where the picture is the plain one, else None.
 
@@ -35,31 +39,30 @@ def draw(graph: fx.Graph, path: str | Path) -> str | None:
     if form not in ("svg", "png", "pdf"):
         raise LabError(f"{path}: a picture's name must end in .svg, .png or .pdf")
     picture = fold(graph)
-    small = len(picture.boxes) <= GRAPHVIZ_LIMIT
-    if shutil.which("dot") and small:
+    try:
         path.write_bytes(_graphviz(picture, form))
         return None
-    if form != "svg":
-        raise LabError(f"{path}: only .svg can be drawn without Graphviz. {NO_GRAPHVIZ}")
-    path.write_text(lanes_svg(picture), encoding="utf-8")
-    if small:
-        return NO_GRAPHVIZ
-    return f"{len(picture.boxes)} nodes are too many for Graphviz: this is a plain picture in lanes"
+    except _NoLayout as why:
+        if form != "svg":
+            raise LabError(f"{path}: only .svg can be drawn without Graphviz. {why}") from None
+        path.write_text(lanes_svg(picture), encoding="utf-8")
+        return str(why)
 
 
 def to_svg(graph: fx.Graph) -> str:
     """The picture of ``graph`` as SVG text."""
     picture = fold(graph)
-    if shutil.which("dot") and len(picture.boxes) <= GRAPHVIZ_LIMIT:
+    try:
         return _graphviz(picture, "svg").decode()
-    return lanes_svg(picture)
+    except _NoLayout:
+        return lanes_svg(picture)
 
 
 def picture_dot(picture: Picture) -> str:
     """The folded picture as text for Graphviz."""
     lines = [
         "digraph picture {",
-        '  graph [rankdir=TB, nodesep=0.2, ranksep=0.35, bgcolor="white"];',
+        '  graph [rankdir=TB, nslimit=2, nodesep=0.2, ranksep=0.35, bgcolor="white"];',
         '  node [shape=box, style="filled,rounded", fontname="Helvetica", fontsize=10,'
         ' height=0.3, margin="0.1,0.04", color="#555555"];',
         '  edge [color="#555555", arrowsize=0.6];',
@@ -77,6 +80,12 @@ def picture_dot(picture: Picture) -> str:
 
 
 def _graphviz(picture: Picture, form: str) -> bytes:
+    if not shutil.which("dot"):
+        raise _NoLayout(NO_GRAPHVIZ)
+    if len(picture.boxes) > GRAPHVIZ_LIMIT:
+        raise _NoLayout(
+            f"{len(picture.boxes)} nodes are too many for Graphviz: this is a plain picture in lanes"
+        )
     try:
         done = subprocess.run(
             ["dot", f"-T{form}"],
@@ -85,10 +94,10 @@ def _graphviz(picture: Picture, form: str) -> bytes:
             timeout=_GRAPHVIZ_SECONDS,
             check=False,
         )
-    except subprocess.TimeoutExpired as error:
-        raise LabError(
-            f"Graphviz needed more than {_GRAPHVIZ_SECONDS} s for {len(picture.boxes)} nodes"
-        ) from error
+    except subprocess.TimeoutExpired:
+        raise _NoLayout(
+            f"Graphviz needed more than {_GRAPHVIZ_SECONDS} s: this is a plain picture in lanes"
+        ) from None
     if done.returncode:
         raise LabError(f"Graphviz failed: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout

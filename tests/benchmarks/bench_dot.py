@@ -29,12 +29,13 @@ def benchmarks() -> Iterator[Row]:
         assert diff(read_dot(mine), read_dot(other)).equal
 
     def theirs() -> None:
-        done = subprocess.run(["dot", "-Tcanon"], input=mine.encode(), capture_output=True)
+        # nop is Graphviz' parser and printer; dot -Tcanon would lay the graph out as well.
+        done = subprocess.run(["nop"], input=mine.encode(), capture_output=True, check=True)
         pydot.graph_from_dot_data(done.stdout.decode())
 
     progress("reading and comparing two files")
     seconds = timed(ours, repeat=2, clock=time.perf_counter)
-    progress("dot -Tcanon and pydot on one of them")
+    progress("nop and pydot on one of them")
     peer = timed(theirs, repeat=1, clock=time.perf_counter)
     name = f"read and diff two files of {len(graph.nodes):,} nodes"
-    yield Row(name, seconds, "dot -Tcanon + pydot, one file", peer, "s", 1)
+    yield Row(name, seconds, "Graphviz' nop + pydot, one file", peer, "s", 1)
