@@ -7,6 +7,7 @@ needed.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
     from lab_utils.measures import measure
     from lab_utils.memory import live_bytes
     from lab_utils.models import Workload, attention, gelu_mlp, llm_mlp
+    from lab_utils.pictures.budget import budget_slider
     from lab_utils.pictures.drawing import draw, to_svg
+    from lab_utils.pictures.explorer import explore
+    from lab_utils.pictures.film import film
     from lab_utils.pictures.plots import plot_memory
     from lab_utils.schedule import Schedule, as_soon_as_possible, program_order, random_order
     from lab_utils.trace.step import trace_training_step, trace_workload
@@ -41,7 +45,10 @@ _HOME = {
     "compare.diff": ("diff",),
     "dot.read": ("read_dot",),
     "dot.write": ("write_dot",),
+    "pictures.budget": ("budget_slider",),
     "pictures.drawing": ("draw", "to_svg"),
+    "pictures.explorer": ("explore",),
+    "pictures.film": ("film",),
     "pictures.plots": ("plot_memory",),
     "effects": ("dependencies", "nbytes", "storages"),
     "execute": ("example_values", "measured_peak", "run", "step_values"),
@@ -80,3 +87,17 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _draw_bare_graphs() -> None:
+    """In a notebook a graph that stands alone in a cell is a picture, as our own values are."""
+    if (ipython := sys.modules.get("IPython.core.getipython")) is None:
+        return
+    if (shell := ipython.get_ipython()) is not None:
+        from lab_utils.pictures.drawn import graph_bundle
+
+        bundles = shell.display_formatter.mimebundle_formatter
+        bundles.for_type_by_name("torch.fx.graph", "Graph", graph_bundle)
+
+
+_draw_bare_graphs()

@@ -87,6 +87,13 @@ class Browser:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
+    """One headless Chromium for all tests."""
+    with chromium() as started:
+        yield started
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
     """Headless Chromium, driven by Debian's chromedriver."""
     from selenium import webdriver
 

@@ -24,7 +24,7 @@ from lab_utils.graph import (
 
 @dataclass(frozen=True)
 class Box:
-    """A node as it is drawn."""
+    """A node as it is drawn, or ``count`` of them as one."""
 
     name: str
     operator: str
@@ -32,20 +32,33 @@ class Box:
     phase: Phase
     nbytes: int
     is_output: bool
+    count: int = 1
+    text: str = ""
 
     @property
     def label(self) -> str:
-        """``name: OP``, as in a .dot file."""
-        return f"{self.name}: {self.operator}"
+        """``name: OP``, as in a .dot file, unless another text is given."""
+        return self.text or f"{self.name}: {self.operator}"
+
+    @property
+    def lane(self) -> str:
+        """The column in which it stands; the loss belongs to forward."""
+        if self.operator == self.kind:
+            return "given"
+        return "forward" if self.phase is Phase.LOSS else str(self.phase)
 
 
 @dataclass(frozen=True)
 class Arrow:
-    """``target`` reads ``source``, or (control) waits for it."""
+    """``target`` reads ``source``, or (control) waits for it.
+
+    ``mark`` tells how a comparison found it: ``missing``, or ``needless``.
+    """
 
     source: str
     target: str
     control: bool = False
+    mark: str = ""
 
 
 @dataclass(frozen=True)

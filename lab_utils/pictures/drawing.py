@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from html import escape
 from pathlib import Path
 
 from torch import fx
 
-from lab_utils.graph import LabError, Phase
-from lab_utils.pictures.boxes import Arrow, Box, Picture, fold
+from lab_utils.graph import LabError
+from lab_utils.pictures.boxes import Picture, fold
 from lab_utils.pictures.colors import FILL
+from lab_utils.pictures.lanes import lanes_svg
 
 NO_GRAPHVIZ = (
     "Graphviz is not installed, so this is a plain picture in lanes. For a better layout install "
@@ -101,103 +101,3 @@ def _graphviz(picture: Picture, form: str) -> bytes:
     if done.returncode:
         raise LabError(f"Graphviz failed: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout
-
-
-_LANES = ("given", "forward", "recompute", "backward", "optimizer")
-_WIDTH, _ROW, _TOP, _BOX = 230, 30, 40, (200, 22)
-
-
-def _lane(box: Box) -> int:
-    if box.operator == box.kind:
-        return 0
-    lane = {Phase.LOSS: "forward"}.get(box.phase, str(box.phase))
-    return _LANES.index(lane)
-
-
-def lanes_svg(picture: Picture) -> str:
-    """Forward runs down on the left, backward up on the right, recomputation between them."""
-    places = _places(picture)
-    height = max((y for _, y in places.values()), default=0) + _TOP
-    width = _WIDTH * len(_LANES)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" font-family="Helvetica, Arial, sans-serif" '
-        'font-size="10" role="img">',
-        f"<title>Training-step graph with {len(picture.boxes)} nodes</title>",
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="6" '
-        'markerHeight="6" orient="auto"><path d="M0 0L8 4L0 8z" fill="#777"/></marker></defs>',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-    ]
-    for index, lane in enumerate(_LANES):
-        parts.append(
-            f'<text x="{index * _WIDTH + _WIDTH / 2}" y="18" text-anchor="middle" '
-            f'font-weight="bold">{lane}</text>'
-        )
-    parts += [_line(arrow, places) for arrow in picture.arrows]
-    parts += [_rectangle(box, *places[box.name]) for box in picture.boxes]
-    return "\n".join([*parts, "</svg>"])
-
-
-def _places(picture: Picture) -> dict[str, tuple[float, float]]:
-    """Middle of each box. Given values and clones stand at the height of their first reader."""
-    lanes = [[b for b in picture.boxes if _lane(b) == index] for index in range(len(_LANES))]
-    rows = max(map(len, lanes), default=1)
-    height: dict[str, float] = {}
-    for index, boxes in enumerate(lanes):
-        if index in (1, 3):
-            for place, box in enumerate(boxes):
-                share = (place + 0.5) / len(boxes)
-                height[box.name] = rows * (share if index == 1 else 1 - share)
-    first_reader: dict[str, str] = {}
-    for arrow in picture.arrows:
-        if not arrow.control:
-            first_reader.setdefault(arrow.source, arrow.target)
-    last_source = {arrow.target: arrow.source for arrow in picture.arrows if not arrow.control}
-    for index in (4, 2, 0):
-        beside = last_source if index == 4 else first_reader
-        wanted: dict[str, float] = {}
-        for box in reversed(lanes[index]):  # a clone's first reader may be the next clone
-            wanted[box.name] = height.get(beside.get(box.name, ""), rows / 2)
-            height[box.name] = wanted[box.name]
-        height |= _spread(wanted, rows)
-    middle = {box.name: _lane(box) * _WIDTH + _WIDTH / 2 for box in picture.boxes}
-    return {name: (x, _TOP + height[name] * _ROW) for name, x in middle.items()}
-
-
-def _spread(wanted: dict[str, float], rows: float) -> dict[str, float]:
-    """Heights near the wanted ones, at least one row apart and inside the picture."""
-    names = sorted(wanted, key=wanted.__getitem__)
-    found: dict[str, float] = {}
-    floor = 0.5
-    for name in names:
-        floor = found[name] = max(wanted[name], floor)
-        floor += 1
-    ceiling = rows - 0.5
-    for name in reversed(names):
-        ceiling = found[name] = min(found[name], ceiling)
-        ceiling -= 1
-    return found
-
-
-def _rectangle(box: Box, x: float, y: float) -> str:
-    width, height = _BOX
-    label = box.label if len(box.label) <= 33 else box.label[:32] + "…"
-    return (
-        f"<g><title>{escape(box.label)}, {box.nbytes:,} bytes</title>"
-        f'<rect x="{x - width / 2}" y="{y - height / 2}" width="{width}" height="{height}" rx="4" '
-        f'fill="{FILL[box.kind]}" stroke="#555" stroke-width="{2 if box.is_output else 1}"/>'
-        f'<text x="{x}" y="{y + 3.5}" text-anchor="middle">{escape(label)}</text></g>'
-    )
-
-
-def _line(arrow: Arrow, places: dict[str, tuple[float, float]]) -> str:
-    (x1, y1), (x2, y2) = places[arrow.source], places[arrow.target]
-    half = _BOX[0] / 2
-    style = 'stroke="#c0392b" stroke-dasharray="5 3"' if arrow.control else 'stroke="#aaa"'
-    if x1 == x2:
-        bend = half + 14 if abs(y1 - y2) > _ROW else half
-        path = f"M{x1 + half} {y1}C{x1 + bend} {y1} {x2 + bend} {y2} {x2 + half} {y2}"
-    else:
-        side = 1 if x2 > x1 else -1
-        path = f"M{x1 + side * half} {y1}L{x2 - side * half} {y2}"
-    return f'<path d="{path}" fill="none" {style} marker-end="url(#tip)"/>'

@@ -49,3 +49,14 @@ class DrawsItself:
         from lab_utils.pictures.values import drawing_of
 
         return drawing_of(self)._repr_mimebundle_()
+
+
+def graph_bundle(graph: Any, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    """The picture of a ``torch.fx.Graph``, which is not our class; nothing for foreign graphs."""
+    from lab_utils.pictures.values import drawing_of
+
+    if not all(
+        "kind" in node.meta and "phase" in node.meta for node in graph.nodes if node.op != "output"
+    ):
+        return {"text/plain": str(graph)}
+    return drawing_of(graph)._repr_mimebundle_()

@@ -17,8 +17,8 @@ from lab_utils.pictures.svg import document, legend, line, paint, size, text
 
 ByKind = Mapping[Kind, Sequence[int]]
 _LEFT, _TOP, _WIDTH, _HEIGHT, _GAP = 52, 44, 400, 190, 26
-#: Where the bottom of the plot is, and the whole picture.
-PLOT_BOTTOM = _TOP + _HEIGHT
+#: Where the plot begins and ends, and the height of the whole picture.
+PLOT_TOP, PLOT_BOTTOM = _TOP, _TOP + _HEIGHT
 FULL_HEIGHT = PLOT_BOTTOM + 62
 _COLUMNS = 400  # a longer line is drawn by the worst step of each column
 
@@ -70,8 +70,12 @@ def memory_svg(
         body.append(_wanted(panels[-1], wanted, panel_left(len(panels) - 1), scale))
     kinds = [k for k in Kind if any(any(p.by_kind.get(k, ())) for p in panels)]
     body.append(legend(kinds, _LEFT, FULL_HEIGHT - 8))
-    width = max(panel_left(len(panels)), 620)
-    return document(width, FULL_HEIGHT, _label(panels), body, alone)
+    return document(picture_width(len(panels)), FULL_HEIGHT, _label(panels), body, alone)
+
+
+def picture_width(panels: int) -> float:
+    """The width of a picture with so many panels; the legend needs its room too."""
+    return max(panel_left(panels), 620)
 
 
 def panel_left(place: int) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from secrets import token_hex
 from typing import Any
 from zlib import crc32
 
@@ -24,7 +25,9 @@ FONT = "Helvetica, Arial, sans-serif"
 def document(width: float, height: float, label: str, body: Sequence[str], alone: bool) -> str:
     """An SVG picture with ``label`` as its alternative text."""
     inside = "\n".join(body)
-    own = f"p{crc32(f'{alone}{label}{inside}'.encode()):08x}-"
+    # A file is the same at every build; in a page even two copies of a picture, of which one
+    # is hidden, need ids of their own.
+    own = f"p{crc32(inside.encode()):08x}-" if alone else f"p{token_hex(4)}-"
     defs = [_texture(kind) for kind in Kind if f"url(#{OWN}{kind})" in inside]
     colour = f' color="{INK}"' if alone else ' style="max-width:100%;height:auto"'
     ground = f'<rect width="{width:g}" height="{height:g}" fill="white"/>' if alone else ""

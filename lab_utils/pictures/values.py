@@ -9,8 +9,11 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
+from torch import fx
+
 from lab_utils.memory import MemoryLine, live_bytes
 from lab_utils.pictures.drawn import Drawing
+from lab_utils.pictures.graph_picture import draw_graph
 from lab_utils.pictures.plots import line_in_words, plot_memory
 from lab_utils.schedule import Schedule
 
@@ -34,3 +37,8 @@ def _(schedule: Schedule) -> Drawing:
     line = live_bytes(schedule.order[0].graph, schedule)
     shown = plot_memory({f"{len(schedule.order)} nodes in {len(schedule)} steps": line})
     return Drawing(shown.html, shown.svg, f"{schedule!r}\n{line_in_words(line)}")
+
+
+@drawing_of.register
+def _(graph: fx.Graph) -> Drawing:
+    return draw_graph(graph)
