@@ -114,7 +114,7 @@ class BudgetSlider(Live):
         self._quiet = False
         self.budget.observe(lambda _: self._fit(), "value")
         self.drop.observe(lambda _: self._choose(), "value")
-        self.widget = w.VBox([w.HBox([self.budget, self.told]), w.HBox([self.drop, self.picture])])
+        self.widget = w.VBox([self.budget, self.told, w.HBox([self.drop, self.picture])])
         self.chosen = self.curve[0]
         self._show(self.chosen)
         self.static = drawing(

@@ -109,7 +109,7 @@ def _mark(places: list[tuple[int, int]]) -> str:
     body = []
     for place, (steps, now) in enumerate(places):
         x = panel_left(place) + step_x(now, steps)
-        body.append(line(x, PLOT_TOP, x, PLOT_BOTTOM, stroke="#1f4fa0", stroke_width=2))
+        body.append(line(x, PLOT_TOP, x, PLOT_BOTTOM, stroke="#2f7fe0", stroke_width=2))
     label = "steps " + ", ".join(str(now) for _, now in places)
     return document(picture_width(len(places)), FULL_HEIGHT, label, body, alone=False)
 
@@ -153,13 +153,14 @@ def _alive(memory: MemoryLine, now: int) -> str:
     """What is in memory at this step, largest first, as bars."""
     held = memory.alive(now)
     largest = held[0].nbytes if held and held[0].nbytes else 1
+    cell = "padding:0 6px;white-space:nowrap;text-align"
     rows = "".join(
-        f'<tr><td style="text-align:left;padding:0 6px">{escape(one.name)}</td>'
-        f'<td style="width:110px;padding:0"><div style="background:{FILL[one.kind]};color:{INK};'
-        f"border:1px solid #777;width:{max(100 * one.nbytes / largest, 12):.0f}%;padding:0 3px;"
-        f'font-size:11px;line-height:14px;text-align:left">{LETTER[one.kind]}</div></td>'
-        f'<td style="text-align:right;padding:0 6px">{size(one.nbytes)}</td>'
-        f'<td style="text-align:left;padding:0 6px">steps {one.first}–{one.last}</td></tr>'
+        f'<tr><td style="{cell}:left">{escape(one.name)}</td>'
+        f'<td style="min-width:70px;padding:0"><div style="background:{FILL[one.kind]};'
+        f"color:{INK};border:1px solid #777;width:{max(100 * one.nbytes / largest, 12):.0f}%;"
+        f'padding:0 3px;font-size:11px;line-height:14px;text-align:left">{LETTER[one.kind]}</div>'
+        f'</td><td style="{cell}:right">{size(one.nbytes)}</td>'
+        f'<td style="{cell}:left">steps {one.first}–{one.last}</td></tr>'
         for one in held[:_ALIVE]
     )
     rest = held[_ALIVE:]

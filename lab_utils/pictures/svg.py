@@ -51,8 +51,9 @@ def _texture(kind: Kind) -> str:
 
 
 _TIPS = "".join(
-    f'<marker id="{OWN}{name}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="6" '
-    f'markerHeight="6" orient="auto"><path d="M0 0L8 4L0 8z" fill="{colour}"/></marker>'
+    f'<marker id="{OWN}{name}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
+    f'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
+    f'<path d="M0 0L8 4L0 8z" fill="{colour}"/></marker>'
     for name, colour in (("tip", "#888"), ("wait", "#d35400"), ("wrong", "#d62728"))
 )
 

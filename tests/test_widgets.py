@@ -1,0 +1,165 @@
+"""Explorer, film and budget slider without a browser: what their controls change."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+import pytest
+from torch import fx
+
+from lab_utils.effects import is_operation
+from lab_utils.graph import Kind, LabError, add_control_dependency, copy_graph
+from lab_utils.lab4a import open_graph, public_cases
+from lab_utils.memory import live_bytes
+from lab_utils.models import llm_mlp
+from lab_utils.pictures.blocks import MOST, as_blocks, module_paths, split
+from lab_utils.pictures.boxes import fold
+from lab_utils.pictures.budget import Point, budget_slider, simulator
+from lab_utils.pictures.explorer import ALL, explore
+from lab_utils.pictures.film import EAGER, film
+from lab_utils.pictures.values import drawing_of
+from lab_utils.schedule import as_soon_as_possible, program_order
+from lab_utils.trace.step import trace_workload
+from tests.lab4a_solutions import functions
+
+
+@pytest.fixture(scope="module")
+def plain() -> fx.Graph:
+    return open_graph("llm_mlp")
+
+
+@pytest.fixture(scope="module")
+def rewired() -> fx.Graph:
+    return open_graph("llm_mlp.rewired")
+
+
+@pytest.fixture(scope="module")
+def long() -> fx.Graph:
+    return trace_workload(llm_mlp(layers=40, width=4, hidden=8, batch=2))
+
+
+def nodes_in(svg: str) -> set[str]:
+    return set(re.findall(r'data-node="([^"]+)"', svg))
+
+
+@pytest.mark.parametrize("name", ["llm_mlp", "llm_mlp.rewired", "attention", "long"])
+def test_every_box_is_in_exactly_one_block(name: str, long: fx.Graph) -> None:
+    graph = long if name == "long" else open_graph(name)
+    picture = fold(graph)
+    blocks = split(picture.boxes, module_paths(graph))
+    inside = [box.name for block in blocks for box in block.boxes]
+    assert sorted(inside) == sorted(box.name for box in picture.boxes)
+    assert 1 < len(blocks) <= MOST
+    assert len({block.label for block in blocks}) == len(blocks)
+    folded = as_blocks(picture, blocks)
+    assert sum(box.count for box in folded.boxes) == len(picture.boxes)
+
+
+def test_forward_backward_and_clones_of_a_module_share_a_block(rewired: fx.Graph) -> None:
+    paths = module_paths(rewired)
+    projection = re.compile(r"(?:^|_)l(\d)_(gate|up|down|gate_up)_proj(_w|_recomp|_act)?")
+    told = {n: block[1] for n in paths if "_via_" not in n and (block := projection.search(n))}
+    assert len(told) > 60
+    assert {n: path.split(".")[1] for n, path in paths.items() if n in told} == told
+
+
+def test_a_large_graph_is_a_small_picture(long: fx.Graph) -> None:
+    drawing = drawing_of(long)
+    assert len(drawing.svg) < 60_000
+    assert len(drawing.html) < 600_000
+    assert "operators" in drawing.html
+    assert "<details>" in drawing.html
+    assert "layers.0" in drawing.words
+
+
+def test_a_drawing_without_shapes_and_a_circle_are_drawn_too(plain: fx.Graph) -> None:
+    copy, _ = copy_graph(plain)
+    first, *_, last = (n for n in copy.nodes if is_operation(n))
+    add_control_dependency(first, last)  # no legal order any more
+    assert nodes_in(drawing_of(copy).svg)
+
+
+def test_explorer_follows_a_value_from_birth_to_death(rewired: fx.Graph) -> None:
+    explorer = explore(rewired)
+    explorer.select("l1_gate_proj_act_recomp")
+    line = live_bytes(rewired, program_order(rewired))
+    (life,) = [x for x in line.lifetimes if x.name == "l1_gate_proj_act_recomp"]
+    said = explorer.about.value
+    for words in ("SILU", "512 x 256, float32", "524.29 KB", f"steps {life.first} to {life.last}"):
+        assert words in said
+    assert "d_l1_up_proj" in said
+    assert "d_l1_up_proj" in nodes_in(explorer.lanes.value)
+    with pytest.raises(LabError, match="views are folded"):
+        explorer.select("l0_gate_proj_w_t")
+
+
+def test_explorer_filters_kinds_and_control_edges(rewired: fx.Graph) -> None:
+    graph, _ = copy_graph(rewired)
+    named = {node.name: node for node in graph.nodes}
+    add_control_dependency(named["l0_gate_proj_recomp"], named["d_l0_add"])
+    explorer = explore(graph)
+    explorer.block.value = "layers.0"
+    assert not re.search(r'data-node="l0_add" opacity', explorer.lanes.value)
+    explorer.kinds[Kind.ACTIVATION].value = False
+    assert re.search(r'data-node="l0_add" opacity', explorer.lanes.value)
+    explorer.block.value = ALL
+    assert "waits for" in explorer.lanes.value
+    explorer.control.value = False
+    assert "waits for" not in explorer.lanes.value
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_film_shows_what_is_alive_under_the_chosen_schedule(
+    plain: fx.Graph, rewired: fx.Graph, workers: int
+) -> None:
+    shown = film({"before": plain, "after": rewired})
+    shown.rule.value = EAGER
+    shown.workers.value = workers
+    line = live_bytes(rewired, as_soon_as_possible(rewired, workers or None))
+    picture = shown.line.value
+    for step in (0, line.peak_step, len(line.total) - 1):
+        shown.step.value = step
+        assert shown.line.value is picture, "only the marker moves"
+        total = f"step {step}: {line.total[step] / 1e6:.2f} MB"
+        assert total in shown.alive.value
+        assert line.alive(step)[0].name in shown.alive.value
+        running = [n for n in line.schedule.steps[step] if is_operation(n)]
+        assert all(n.name in shown.running.value for n in running[:5])
+    assert "before" in shown.static.svg
+    with pytest.raises(LabError, match="rule must be"):
+        film(plain, "backwards")
+
+
+def test_budget_slider_runs_the_students_own_rewrite(plain: fx.Graph) -> None:
+    own = functions()
+
+    def rewrite(graph: fx.Graph, drop: list[fx.Node]) -> None:
+        own["rewire_backward"](graph, own["inject_recomputation"](graph, drop))
+
+    names = public_cases("2.2")[0].given["drop"]
+    slider = budget_slider(simulator(plain, rewrite), names)
+    base = live_bytes(plain, program_order(plain)).peak
+    assert slider.curve[0] == Point((), base, 0)
+    assert slider.curve[-1].peak < base / 2
+    slider.budget.value = 6_000_000
+    assert slider.chosen.peak <= 6_000_000
+    assert slider.drop.value == slider.chosen.drop
+    slider.drop.value = tuple(names[:4])
+    assert slider.chosen.recomputed == 4
+    assert f"peak {slider.chosen.peak / 1e6:.2f} MB" in slider.told.value
+
+
+def test_budget_slider_takes_points_that_were_computed_before() -> None:
+    names = ["a", "b", "c"]
+    points = [
+        Point(drop, 100 - 10 * len(drop), 2 * len(drop))
+        for count in range(4)
+        for drop in combinations(names, count)
+    ]
+    slider = budget_slider(points[:-1], yours=Point(("a",), 95, 1))
+    slider.budget.value = 80
+    assert slider.chosen.peak == 80
+    assert "yours" in slider.picture.value
+    slider.drop.value = ("a", "b", "c")
+    assert "nobody has computed" in slider.told.value
