@@ -1,0 +1,86 @@
+"""Run times of operators: measured on this machine, or estimated from their shapes."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import fx, nn
+from torch.utils.flop_counter import flop_registry
+
+from lab_utils.effects import is_operation, overwritten_inputs, storages
+from lab_utils.graph import placeholders
+from lab_utils.schedule import runnable
+
+#: One core of a laptop: floating-point operations and bytes a second.
+FLOPS, BANDWIDTH = 5e10, 1e10
+
+
+def measured_seconds(
+    graph: fx.Graph, values: Mapping[str, torch.Tensor], repeat: int = 5
+) -> dict[str, float]:
+    """CPU seconds of each node by name: the median of ``repeat`` runs after one to warm up.
+
+    ``values`` are the placeholders' tensors by name; they are not changed. Views take no
+    time, by definition.
+    """
+    memory = storages(graph)
+    changed = {s.owner for n in graph.nodes for w in overwritten_inputs(n) for s in memory[w]}
+    runs = []
+    for _ in range(repeat + 1):
+        watch = _Stopwatch(nn.Module(), graph=graph)
+        given = [values[n.name].detach() for n in placeholders(graph)]
+        pairs = zip(placeholders(graph), given, strict=True)
+        with torch.no_grad():
+            watch.run(*(value.clone() if node in changed else value for node, value in pairs))
+        runs.append(watch.seconds)
+    return {
+        node.name: statistics.median(run[node.name] for run in runs[1:])
+        if is_operation(node)
+        else 0.0
+        for node in runnable(graph)
+    }
+
+
+class _Stopwatch(fx.Interpreter):
+    """Runs a graph in program order and times every node."""
+
+    def __init__(self, module: nn.Module, graph: fx.Graph) -> None:
+        super().__init__(module, graph=graph)
+        self.seconds: dict[str, float] = {}
+
+    def run_node(self, n: fx.Node) -> Any:
+        start = time.process_time()
+        result = super().run_node(n)
+        self.seconds[n.name] = time.process_time() - start
+        return result
+
+
+def estimated_seconds(graph: fx.Graph) -> dict[str, float]:
+    """Seconds of each node by name, from floating-point operations and bytes moved.
+
+    For a model that is too large to run here.
+    """
+    return {
+        node.name: _flops(node) / FLOPS + _bytes_moved(node) / BANDWIDTH
+        if is_operation(node)
+        else 0.0
+        for node in runnable(graph)
+    }
+
+
+def _flops(node: fx.Node) -> float:
+    formula = flop_registry.get(getattr(node.target, "overloadpacket", None))
+    if formula is None:
+        return 0.0
+    args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+    return formula(*args, **kwargs, out_val=node.meta["val"])
+
+
+def _bytes_moved(node: fx.Node) -> int:
+    vals = [node.meta.get("val"), *(n.meta.get("val") for n in node.all_input_nodes)]
+    tensors = [t for val in vals for t in (val if isinstance(val, tuple) else (val,))]
+    return sum(t.numel() * t.element_size() for t in tensors if t is not None)

@@ -1,0 +1,138 @@
+"""The reference engine: plans, simulated peaks, and rewritten steps with the same bits."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from itertools import product
+
+import pytest
+import torch
+from hypothesis import Phase, assume, given, settings
+from hypothesis import strategies as st
+from torch import fx
+
+from autograder.engine.apply import rewrite_with
+from autograder.engine.costs import estimated_seconds
+from autograder.engine.plan import apply, lowest_peak, plan
+from autograder.engine.search import Search
+from autograder.engine.simulate import Fate, Simulator
+from autograder.engine.values import Step, step_of
+from lab_utils.execute import StepResult, example_values, measured_peak, run
+from lab_utils.memory import live_bytes
+from lab_utils.schedule import Schedule, as_soon_as_possible, program_order, random_order
+from tests.strategies import random_step_graph
+from tests.workloads import CASES, Case
+
+# Shrinking a whole graph takes minutes and says little more.
+WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
+
+
+@cache
+def case(name: str) -> Case:
+    torch.manual_seed(0)
+    return CASES[name]()
+
+
+def seeded_run(graph: fx.Graph, values: dict[str, torch.Tensor], order: Schedule) -> StepResult:
+    torch.manual_seed(7)
+    return run(graph, values, order)
+
+
+def assert_same(wanted: StepResult, got: StepResult) -> None:
+    for before, after in ((wanted.outputs, got.outputs), (wanted.state, got.state)):
+        assert before.keys() == after.keys()
+        for name, value in before.items():
+            torch.testing.assert_close(
+                after[name], value, rtol=0, atol=0, equal_nan=True, msg=f"{name} differs"
+            )
+
+
+def some_fates(step: Step, draw: random.Random) -> list[int]:
+    """Any choice that is allowed, sensible or not."""
+    share = draw.random()
+    fates: list[int] = []
+    for value in step.values:
+        options = [Fate.DROPPED]
+        if step.makers[value.maker].draw is not None:
+            options.append(Fate.PACKED)
+        dropped = value.pinned is None and draw.random() < share
+        fates.append(draw.choice(options) if dropped else Fate.KEPT)
+    return fates
+
+
+def peak_in_program_order(graph: fx.Graph) -> int:
+    return live_bytes(graph, program_order(graph)).peak
+
+
+def assert_sound(graph: fx.Graph, values: dict[str, torch.Tensor], fates: list[int]) -> None:
+    """The rewritten step computes the same bits in every order; its peak was foretold."""
+    step = step_of(graph, {})
+    rewritten = rewrite_with(step, fates).graph
+    rewritten.lint()
+    wanted = seeded_run(graph, values, program_order(graph))
+    orders = (program_order, as_soon_as_possible, lambda g: random_order(g, 1))
+    for order in orders:
+        assert_same(wanted, seeded_run(rewritten, values, order(rewritten)))
+    assert Simulator(step).simulate(fates).peak == peak_in_program_order(rewritten)
+
+
+@settings(max_examples=100, phases=WITHOUT_SHRINKING)
+@given(random_step_graph(clones=False, control=False, random_numbers=True), st.integers(0, 2**32))
+def test_any_choice_computes_the_same_bits_with_the_simulated_peak(
+    graph: fx.Graph, seed: int
+) -> None:
+    step = step_of(graph, {})
+    assert_sound(graph, example_values(graph), some_fates(step, random.Random(seed)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_any_choice_on_real_models(name: str) -> None:
+    step = step_of(case(name).graph, {})
+    for seed in range(3):
+        fates = some_fates(step, random.Random(seed))
+        assert_sound(case(name).graph, case(name).values, fates)
+    graph = rewrite_with(step, fates).graph
+    assert measured_peak(graph, case(name).values) == peak_in_program_order(graph)
+
+
+@pytest.mark.parametrize("name", ["llm_mlp", "bert_dropout", "resnet"])
+@pytest.mark.parametrize("share", [0.7, 0.4])
+def test_plan_meets_its_budget(name: str, share: float) -> None:
+    graph, values = case(name).graph, case(name).values
+    seconds = estimated_seconds(graph)
+    floor, _ = lowest_peak(step_of(graph, seconds))
+    budget = int(floor + share * (peak_in_program_order(graph) - floor))
+    made = plan(graph, budget, seconds)
+    assert made.fits
+    rewritten = apply(made)
+    assert made.peak == measured_peak(rewritten, values)
+    wanted = seeded_run(graph, values, program_order(graph))
+    assert_same(wanted, seeded_run(rewritten, values, as_soon_as_possible(rewritten)))
+
+
+@settings(max_examples=30, phases=WITHOUT_SHRINKING)
+@given(random_step_graph(clones=False, control=False), st.floats(0.3, 1))
+def test_never_worse_than_the_plain_greedy(graph: fx.Graph, share: float) -> None:
+    step = step_of(graph, estimated_seconds(graph))
+    search = Search(step, 0)
+    search.budget = int(share * search.look(search.simulator.default()).result.peak)
+    plain = search.plain_greedy(search.look(search.simulator.default()))
+    assert search.rank(search.run()) <= search.rank(plain)
+
+
+@settings(max_examples=15, phases=WITHOUT_SHRINKING)
+@given(random_step_graph(max_operators=16, clones=False, control=False), st.floats(0.5, 1))
+def test_brute_force_finds_nothing_better(graph: fx.Graph, share: float) -> None:
+    step = step_of(graph, estimated_seconds(graph))
+    search = Search(step, 0)
+    assume(len(search.free) <= 10)
+    default = search.simulator.default()
+    search.budget = int(share * search.look(default).result.peak)
+    found = search.rank(search.run())
+    for chosen in product((Fate.KEPT, Fate.DROPPED), repeat=len(search.free)):
+        fates = list(default)
+        for index, fate in zip(search.free, chosen, strict=True):
+            fates[index] = fate
+        peak, seconds = search.rank(search.look(fates))
+        assert (peak, 1.05 * seconds) >= found
