@@ -4,10 +4,11 @@ VENV := .venv/bin/python
 PYTHON ?=
 ARGS ?=
 NAME ?=
+SHARE ?=
 # A machine without a display is told the address instead; macOS always has one.
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
 
-.PHONY: help setup lab test bench notebooks lock clean
+.PHONY: help setup lab test bench notebooks release lock clean
 
 help: ## list the targets
 	@echo "make lab, make test, ...: each first installs what it needs into .venv"
@@ -30,6 +31,9 @@ notebooks: setup ## build cases, pictures, solved and student notebooks (all der
 	@$(VENV) -m autograder.lab4a.build
 	@$(VENV) -m solutions.pictures
 	@$(VENV) -m solutions.build
+
+release: ## publish a release for students (SHARE=... names the folder, ARGS=--check only looks)
+	@bash setup/release.sh $(if $(SHARE),--share "$(SHARE)") $(ARGS)
 
 lock: ## write requirements.lock anew after a change of requirements.txt
 	@PYTHON="$(PYTHON)" bash setup/lock.sh

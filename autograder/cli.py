@@ -1,4 +1,4 @@
-"""The instructors' command line: ``python -m autograder judge``."""
+"""The instructors' command line: ``python -m autograder judge | release``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from autograder.release.commands import add_command as add_release
 from lab_utils.graph import LabError
 
 #: Exit codes: all well; something is wrong with the hand-in; a file is unusable.
@@ -34,6 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument("--rewritten", required=True, metavar="llm_mlp_ar.dot")
     judge.add_argument("--json", action="store_true", help="for programs")
     judge.set_defaults(run=_judge)
+    add_release(commands)
     return parser
 
 

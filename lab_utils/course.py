@@ -12,6 +12,7 @@ from pathlib import Path
 from lab_utils.errors import LabError
 from lab_utils.toml_table import NUMBER, BadValue, Table, line_of
 
+RELEASE_NAME = "recompute-lab"  # archives and folders of releases begin with it
 ROOT = Path(__file__).parents[1]
 COURSE_FILE = ROOT / "setup" / "course.toml"
 

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 
+from autograder.release.leaks import leaks, texts
 from lab_utils.course import Lab, read_course
 from lab_utils.graph import LabError
 from solutions.build import Files, derive, main, register, stale
@@ -45,53 +45,7 @@ from tests.sample_course import (
 
 SOLVED = f"solutions/{LAB}/{NOTEBOOK}.ipynb"
 RELEASED = f"notebooks/{LAB}/{NOTEBOOK}.ipynb"
-REGION = re.compile(
-    r"^[# ]*### BEGIN (SOLUTION|HIDDEN TESTS|MARK SCHEME)$(.*?)^[# ]*### END \1$", re.M | re.S
-)
 LABS = list(read_course().labs.values())
-
-
-def strings(value: Any) -> Iterator[str]:
-    """Every text in a notebook's JSON: sources, keys and values of metadata, attachments."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, entry in value.items():
-            yield key
-            yield from strings(entry)
-    elif isinstance(value, list):
-        for entry in value:
-            yield from strings(entry)
-
-
-def texts(files: Files) -> Iterator[str]:
-    """All that can be read in files: their names, and what is in them."""
-    for path, content in files.items():
-        yield path
-        if path.endswith(".ipynb"):
-            yield from strings(json.loads(content))
-        else:
-            yield content.decode(errors="replace")
-
-
-def leaks(sources: list[str], released: Files) -> list[str]:
-    """Lines of the sources' regions that can be read in a release, and not elsewhere in them."""
-    public = "\n".join(REGION.sub("", source) for source in sources)
-    everything = "\n".join(texts(released))
-    whole_lines = {line.strip() for line in everything.splitlines()}
-    secrets = {
-        line.strip("# ")
-        for source in sources
-        for region in REGION.finditer(source)
-        for line in region[2].splitlines()
-    }
-    return [
-        secret
-        for secret in sorted(secrets - {""})
-        if secret not in public
-        # A short line, such as a bracket, is part of many others.
-        if secret in (everything if len(secret) > 8 else whole_lines)
-    ]
 
 
 def below_notebooks(files: Files) -> Files:

@@ -1,0 +1,119 @@
+"""Looks for what must never reach students: solutions, hidden tests, references, our paths."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lab_utils.course import read_course
+from solutions.build import Files
+
+REGION = re.compile(
+    r"^[# ]*### BEGIN (SOLUTION|HIDDEN TESTS|MARK SCHEME)$(.*?)^[# ]*### END \1$", re.M | re.S
+)
+OURS = ("autograder/", "solutions/", "tests/", ".git", ".ci/")
+HOME = re.compile(r"(?<![\w.$}])/(?:root|home/\w+|Users/\w+)/")
+ROW = 4  # lines one after another that are no coincidence
+GIVEN = {"llm_mlp.dot"}  # a reference that students are given: the graph as it is traced
+
+
+def leaks_in_release(files: Files, root: Path) -> list[str]:
+    """What must not be in a release and is, one line for each."""
+    sources = [path.read_text(encoding="utf-8") for path in sorted(root.glob("solutions/lab*.py"))]
+    notebooks = {p: c for p, c in files.items() if p.startswith("notebooks/")}
+    others = {p: c for p, c in files.items() if p not in notebooks}
+    found = [f"{path}: belongs to instructors" for path in files if path.startswith(OURS)]
+    for source in sources:
+        found += [f"notebooks: a secret line, {line!r}" for line in leaks([source], notebooks)]
+    found += [f"{path}: has lines of a solution" for path in _with_solutions(sources, others)]
+    found += _with_hidden(files, root)
+    course = read_course(root / "setup" / "course.toml")
+    students = {name for lab in course.labs.values() for name in lab.extensions}
+    for path, text in ((path, "\n".join(texts({path: c}))) for path, c in files.items()):
+        found += [f"{path}: names a student, {name}" for name in students if name in text]
+        if path in notebooks and "autograder" in text.lower():
+            found.append(f"{path}: speaks of the autograder")
+        if "from autograder" in text or "import autograder" in text:
+            found.append(f"{path}: imports the autograder")
+        if str(root) in text or HOME.search(text):
+            found.append(f"{path}: has a path of somebody's machine")
+    return found
+
+
+def leaks(sources: Iterable[str], released: Files) -> list[str]:
+    """Lines of the sources' regions that can be read in a release, and not elsewhere in them."""
+    sources = list(sources)
+    public = "\n".join(REGION.sub("", source) for source in sources)
+    everything = "\n".join(texts(released))
+    whole_lines = {line.strip() for line in everything.splitlines()}
+    secrets = {
+        line.strip("# ")
+        for source in sources
+        for region in REGION.finditer(source)
+        for line in region[2].splitlines()
+    }
+    return [
+        secret
+        for secret in sorted(secrets - {""})
+        if secret not in public
+        # A short line, such as a bracket, is part of many others.
+        if secret in (everything if len(secret) > 8 else whole_lines)
+    ]
+
+
+def texts(files: Files) -> Iterator[str]:
+    """All that can be read in files: their names, and what is in them."""
+    for path, content in files.items():
+        yield path
+        if path.endswith(".ipynb"):
+            yield from strings(json.loads(content))
+        else:
+            yield content.decode(errors="replace")
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in JSON data: keys and values, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield key
+            yield from strings(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from strings(entry)
+
+
+def _with_solutions(sources: Iterable[str], files: Files) -> Iterator[str]:
+    rows = set()
+    for source in sources:
+        for region in REGION.finditer(source):
+            lines = _lines(region[2])
+            rows |= {tuple(lines[at : at + ROW]) for at in range(len(lines) - ROW + 1)}
+    for path, content in files.items():
+        lines = _lines(content.decode(errors="replace"))
+        if any(tuple(lines[at : at + ROW]) in rows for at in range(len(lines))):
+            yield path
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _with_hidden(files: Files, root: Path) -> Iterator[str]:
+    secrets: dict[str, str] = {}
+    for path in sorted((root / "autograder").rglob("*")):
+        if path.suffix == ".dot" and path.name not in GIVEN:
+            secrets[path.read_text(encoding="utf-8")] = path.name
+        elif path.name.startswith("hidden") and path.suffix == ".json":
+            data = json.loads(path.read_text(encoding="utf-8"))
+            secrets |= {text: path.name for text in strings(data) if "digraph" in text}
+    for name, content in files.items():
+        read = {content.decode(errors="replace")}
+        if name.endswith(".json"):
+            read |= set(strings(json.loads(content)))
+        origins = {origin for secret, origin in secrets.items() if any(secret in t for t in read)}
+        yield from (f"{name}: has a graph of {origin}" for origin in sorted(origins))
