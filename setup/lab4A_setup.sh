@@ -197,8 +197,8 @@ sys.exit(not any(fact.ok and fact.text.startswith("torch ") for fact in environm
         fi
         enough_room || return 1
         say "      installing packages into $venv; this takes a few minutes, once"
-        if ! "$python" -m venv --clear $system "$venv" >>"$log" 2>&1; then
-            fail "$python cannot make a virtual environment in $state" "see $log; try another module"
+        if ! "$python" -m venv --clear $system "$venv" >"$state/pip.log" 2>&1; then
+            gave_up "$python cannot make a virtual environment in $state" "try another module"
             return 1
         fi
         cp "$folder/requirements.lock" "$venv/kernel.lock"
@@ -211,15 +211,19 @@ sys.exit(not any(fact.ok and fact.text.startswith("torch ") for fact in environm
             touch "$venv/.ready"
             return 0
         fi
-        if grep -qiE 'quota exceeded|no space left' "$state/pip.log"; then
-            fail "the disk became full while packages were installed" \
+        gave_up "pip could not install the packages: $(grep -m 1 '^ERROR' "$state/pip.log" | cut -c 1-200)" \
+            "start again; if it happens again, send $log to the course's staff"
+        return 1
+    }
+    gave_up() { # gave_up WHAT CURE: unless it is the disk that was too small
+        local free
+        free=$(df -Pm "$state" | awk 'NR == 2 { print $4 }')
+        if [ "${free:-9}" -lt 2 ] || grep -qiE 'quota exceeded|no space left' "$state/pip.log"; then
+            set -- "the disk became full while packages were installed" \
                 "make room (see df -h '$base' and quota -s), and start again"
-        else
-            fail "pip could not install the packages: $(grep -m 1 '^ERROR' "$state/pip.log" | cut -c 1-200)" \
-                "start again; if it happens again, send $log to the course's staff"
         fi
         rm -rf "$venv" # half an environment only takes room
-        return 1
+        fail "$1" "$2"
     }
 
     register_kernel() {
