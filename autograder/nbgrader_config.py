@@ -11,6 +11,9 @@ ROOT = Path(__file__).resolve().parents[1]
 HOME = Path(os.environ.get("AUTOGRADER_HOME", ROOT / "autograder")).resolve()
 STEPS = os.path.relpath(HOME, ROOT)  # below the root, as nbgrader wants it
 
+if str(ROOT) not in sys.path:  # the command `nbgrader` does not look here by itself
+    sys.path.append(str(ROOT))
+
 # nbgrader calls `alembic` to make a gradebook, and finds it only in an activated environment.
 if (programs := str(Path(sys.executable).parent)) not in os.get_exec_path():
     os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
@@ -46,6 +49,19 @@ c.ClearSolutions.text_stub = "*Your answer here, in place of this line.*"
 # It would run solution cells while a release is made. We write no AUTOTEST lines.
 c.InstantiateTests.enabled = False
 
+# Notebooks run in a sandbox, and a judge decides (autograder/sandboxed.py); the rest is stock.
+c.Autograde.autograde_preprocessors = [
+    "autograder.sandboxed.SandboxedExecute",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+# What students wrote into Markdown, HTML and SVG must not act in the grader's browser.
+c.HTMLExporter.sanitize_html = True
+
 
 def introduce(assignment: str, **_: object) -> None:
     """Tell the gradebook of a lab that it has never met, so that autograde needs no step before."""
@@ -60,4 +76,12 @@ def introduce(assignment: str, **_: object) -> None:
         register(assignment, ROOT)
 
 
+def dismiss(**_: object) -> None:
+    """End the processes that were kept warm."""
+    from autograder.sandboxed import close
+
+    close()
+
+
 c.Autograde.pre_convert_hook = introduce
+c.Autograde.post_convert_hook = dismiss

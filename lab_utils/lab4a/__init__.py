@@ -8,6 +8,7 @@ from lab_utils.graph import LabError
 from lab_utils.kept import in_backward, kept_values
 from lab_utils.lab4a import file_tasks, inject_tasks, profile_tasks, rewire_tasks
 from lab_utils.lab4a.assemble import assemble
+from lab_utils.lab4a.lending import borrowed
 from lab_utils.lab4a.records import Peak, Uses
 from lab_utils.lab4a.replies import graph_file
 from lab_utils.tasks import LabTasks
@@ -17,6 +18,7 @@ __all__ = [
     "Peak",
     "Uses",
     "assemble",
+    "borrowed",
     "check",
     "in_backward",
     "kept_values",

@@ -19,7 +19,12 @@ from lab_utils.memory import MemoryLine, live_bytes
 from lab_utils.schedule import as_soon_as_possible, program_order
 
 
-def _line_after(case: Case, answer: Mapping[str, Any]) -> tuple[MemoryLine, str]:
+def line_after(case: Case, answer: Mapping[str, Any]) -> tuple[MemoryLine, str]:
+    """The memory line of an answer, and the name of the budget that it has to meet.
+
+    Raises:
+        LabError: it is no graph that can run.
+    """
     if answer["dot"] is None:
         raise LabError("a graph that cannot be written cannot be drawn")
     graph = graph_of(answer["dot"])
@@ -30,12 +35,17 @@ def _line_after(case: Case, answer: Mapping[str, Any]) -> tuple[MemoryLine, str]
     return live_bytes(graph, program_order(graph)), "program_budget"
 
 
+def line_before(case: Case) -> MemoryLine:
+    """The memory line of the graph that is given, in the order that the task is about."""
+    graph = graph_of(case.given["graph"])
+    rule = as_soon_as_possible if "eager_budget" in case.wanted else program_order
+    return live_bytes(graph, rule(graph))
+
+
 def before_and_after(case: Case, answer: Mapping[str, Any]) -> Any:
     """The memory line before this task's change beside the one after it."""
     from lab_utils.pictures.plots import plot_memory
 
-    graph = graph_of(case.given["graph"])
-    mine, budget = _line_after(case, answer)
-    rule = as_soon_as_possible if budget == "eager_budget" else program_order
-    lines = {"before your change": live_bytes(graph, rule(graph)), "after it": mine}
+    mine, budget = line_after(case, answer)
+    lines = {"before your change": line_before(case), "after it": mine}
     return plot_memory(lines, case.wanted[budget], case.wanted.get("line"))

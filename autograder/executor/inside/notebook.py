@@ -1,0 +1,157 @@
+"""The process of one notebook: it runs the cells, then answers questions about them."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
+
+from . import answers, ceilings, filters, kernel
+from .outlet import Outlet, Overflow, Stream
+from .protocol import Channel, Message, only_keep
+from .shell import NotebookShell
+
+
+class OutOfTime(BaseException):
+    """Raised in a cell that runs too long. Not an Exception, so that few swallow it."""
+
+
+def run_notebook(shell: NotebookShell, descriptor: int, setup: Mapping[str, Any]) -> NoReturn:
+    """Serve one notebook on the socket ``descriptor``, then end the process."""
+    _shut_in(descriptor, setup)
+    channel = Channel(descriptor, bytes.fromhex(setup["nonce"]))
+    outlet = Outlet(channel.send, setup["limits"]["output_bytes"], Overflow())
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    sys.stdout, sys.stderr = Stream(outlet, "stdout", 1), Stream(outlet, "stderr", 2)
+    shell.outlet = outlet
+    _seed()
+    notebook = _Notebook(shell, outlet, channel, setup)
+    process = os.getpid()
+    while received := channel.receive():
+        reply = notebook.handle(received[0])
+        if os.getpid() != process:  # student code has forked, and this is the copy
+            break
+        outlet.tell(reply)
+    os._exit(0)
+
+
+def _shut_in(descriptor: int, setup: Mapping[str, Any]) -> None:
+    """Set the limits; from here on nothing can be undone."""
+    os.setsid()
+    only_keep({descriptor})
+    os.open(os.devnull, os.O_RDWR)
+    for _ in range(2):
+        os.dup(0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(setup["lab"])
+    os.environ |= {"HOME": setup["lab"], "TMPDIR": setup["temporary"]}
+    sys.path.append(setup["lab"])  # last: a file called torch.py is never taken for the library
+    if setup["linux"]:
+        kernel.prctl(kernel.SET_DUMPABLE, 1)  # as usual; the supervisor had it off
+        with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")  # if memory runs out, this process goes first
+    if setup["shut_in"]:
+        ceilings.set_ceilings(setup["limits"], setup["process_ceiling"])
+    if setup["files"] is not None:
+        readable, writable = setup["files"]
+        filters.confine_files([*readable, f"/proc/{os.getpid()}"], writable)
+    if setup["shut_in"]:
+        filters.filter_calls(own_namespaces=setup["in_house"])
+
+
+def _seed() -> None:
+    """Chance is the same in every run, so that grading twice gives the same grades."""
+    random.seed(0)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(0)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
+
+
+class _Notebook:
+    """Does one thing after the other, as the grader says."""
+
+    def __init__(
+        self, shell: NotebookShell, outlet: Outlet, channel: Channel, setup: Mapping[str, Any]
+    ) -> None:
+        self._shell, self._outlet, self._channel = shell, outlet, channel
+        self._limits = setup["limits"]
+        self._marks = answers.marks()
+
+    def handle(self, message: Message) -> Message:
+        if message["do"] == "run":
+            return {"ran": self._run(message)}
+        if message["do"] == "ask":
+            return {"reply": self._answer(message)}
+        return {"changed": answers.changed_since(self._marks)[:20]}
+
+    def _run(self, message: Message) -> Message:
+        self._outlet.open()
+        failed = False
+        try:
+            with self._at_most(message["seconds"], self._limits["cell_seconds"]):
+                done = self._shell.run_cell(message["source"], store_history=True)
+                failed = not done.success
+        except BaseException as error:  # raised after the cell, while its results were shown
+            failed = True
+            self._shell._showtraceback(type(error), error, [f"{type(error).__name__}: {error}"])
+        self._outlet.collect()
+        count = self._shell.execution_count - 1
+        return {"failed": failed, "count": count, "late": self._late}
+
+    def _answer(self, message: Message) -> Message:
+        self._outlet.open(0)  # what is printed while an answer is made is nobody's business
+        try:
+            with self._at_most(message["seconds"], self._limits["question_seconds"]):
+                space, most = self._shell.user_ns, self._limits["reply_bytes"]
+                return answers.answer_to(message, space, most, self._borrow)
+        except OutOfTime as late:
+            return {"error": f"no answer: {late}", "look": "Look for a loop that does not end."}
+        except BaseException as error:
+            words = f"{type(error).__name__}: {str(error)[:200]}"
+            return {"error": words, "look": "Return the answer; do not end the program."}
+        finally:
+            self._outlet.collect()
+
+    def _borrow(self, name: str, arguments: Any) -> Any:
+        """What the grader answers to the call of a lent function."""
+        said: list[Any] = []
+        request = {"borrow": name, "arguments": arguments}
+        self._outlet.tell(request, lambda: said.append(self._channel.receive()))
+        (received,) = said
+        if received is None:
+            raise EOFError("the grader has hung up")
+        return received[0]["lent"]
+
+    @contextmanager
+    def _at_most(self, seconds: float, usual: float) -> Iterator[None]:
+        """Interrupt the body after a time; the grader kills it if it does not heed that."""
+        why = f"longer than {usual:g} seconds" if seconds >= usual else "no time was left"
+        self._late, busy = False, True
+
+        def stop() -> None:
+            __tracebackhide__ = True  # the student sees the line that was running
+            raise OutOfTime(f"interrupted ({why})")
+
+        def ring(*_: object) -> None:
+            __tracebackhide__ = True
+            if not busy:
+                return
+            self._late = True
+            if self._outlet.sending:  # half a message would spoil the line to the grader
+                self._outlet.deferred = stop
+            else:
+                stop()
+
+        signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            busy = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self._outlet.deferred = None

@@ -1,0 +1,174 @@
+"""Grades submissions of one lab: a sandbox runs them, a judge decides, and it is kept.
+
+::
+
+    plan = read_plan("lab4a", root / "solutions/lab4a")
+    with Grader(plan, jobs=2) as grader:
+        print(grader.executor.reached)
+        for graded in grader.map(submissions):
+            graded.save(home)
+
+What is kept is found again by nbgrader's own ``autograde`` (see ``autograder.sandboxed``),
+which stores the scores: nothing runs twice as long as nothing has changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from autograder.executor import Executor, Isolation, Job, Limits, Result
+from autograder.executor.pool import PRELOAD
+from autograder.judges import Judges
+from autograder.labs import LabPlan
+from autograder.ruling import Ruling, nothing, shown_score
+from autograder.submission import Submission, digest_of, notebooks_of
+from autograder.verdict import (
+    Remark,
+    SubmissionVerdict,
+    TaskVerdict,
+    load_verdict,
+    save_verdict,
+    verdict_file,
+    write_whole,
+)
+
+CellOutputs = dict[str, Any]
+"""``outputs`` and ``execution_count`` of a cell, in the form of nbformat 4."""
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A verdict, and what each cell shows: by notebook, then by the key of the cell."""
+
+    verdict: SubmissionVerdict
+    cells: dict[str, dict[str, CellOutputs]]
+
+    def save(self, home: Path) -> None:
+        """Keep it in the folder of the outcomes."""
+        about = {"digest": self.verdict.digest, "cells": self.cells}
+        write_whole(_cells_file(home, self.verdict.lab, self.verdict.student), json.dumps(about))
+        save_verdict(self.verdict, home)
+
+
+def load_graded(home: Path, lab: str, student: str, digest: str) -> Graded | None:
+    """What was kept of a submission, if it is the same one still."""
+    verdict = load_verdict(home, lab, student)
+    if verdict is None or verdict.digest != digest:
+        return None
+    try:
+        about = json.loads(_cells_file(home, lab, student).read_text(encoding="utf-8"))
+        return Graded(verdict, about["cells"]) if about["digest"] == digest else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _cells_file(home: Path, lab: str, student: str) -> Path:
+    return verdict_file(home, lab, student).with_suffix(".cells")
+
+
+class Grader:
+    """A lab, an executor and judges; grades several submissions at a time.
+
+    ``isolation`` is the highest level to try, ``require`` the lowest to accept; ``hidden``
+    are folders that no sandbox may show even if they lie in one that it needs.
+    """
+
+    def __init__(
+        self,
+        plan: LabPlan,
+        jobs: int = 2,
+        limits: Limits | None = None,
+        isolation: Isolation = Isolation.FULL,
+        require: Isolation = Isolation.NONE,
+        hidden: Sequence[Path] = (),
+    ) -> None:
+        self.plan = plan
+        preload = (*PRELOAD, *plan.packages)
+        self.executor = Executor(isolation, require, limits, jobs, preload, hidden=hidden)
+        self._judges = Judges(most=jobs)
+        self._open = ExitStack()
+        self._cases = {
+            test: import_module(f"autograder.{test.lab}.grade").graded_cases(test.task)
+            for test in plan.tests
+            if test.task
+        }
+
+    def __enter__(self) -> Grader:
+        with ExitStack() as stack:
+            stack.callback(self._judges.close)
+            stack.enter_context(self.executor)
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+    def grade(self, submission: Submission) -> Graded:
+        """Grade one submission. Whatever it does, this returns, and in bounded time.
+
+        Raises:
+            SandboxFailed, JudgeFailed: which is not the submission's doing.
+        """
+        ruling = Ruling(self.plan, self._judges, submission)
+        made = {test.name for test in self.plan.tests if test.is_of_file}
+        job = Job(
+            submission.student,
+            notebooks_of(self.plan, submission, self._cases),
+            {name: content for name, content in submission.files.items() if name not in made},
+            ruling.follow_up,
+            ruling.lend,
+        )
+        return self._decided(submission, ruling, self.executor.run(job))
+
+    def map(self, submissions: Iterable[Submission]) -> Iterator[Graded]:
+        """Grade many submissions, several at a time; they come as they are ready.
+
+        ``submissions`` is read no faster than they are graded, so it may be long and lazy.
+        """
+        return self.executor.each(self.grade, submissions)
+
+    def _decided(self, submission: Submission, ruling: Ruling, result: Result) -> Graded:
+        results = {notebook.name: notebook for notebook in result.notebooks}
+        tasks: list[TaskVerdict] = []
+        missing: list[Remark] = []
+        cells: dict[str, dict[str, CellOutputs]] = {}
+        for part in self.plan.notebooks:
+            if part.name not in results:
+                missing.append(Remark("files", f"{part.name}.ipynb was not handed in"))
+                tasks += [nothing(test) for test in part.tests.values()]
+                continue
+            ran = {cell.id: cell for cell in results[part.name].cells}
+            shown = {key: (cell.outputs, cell.execution_count) for key, cell in ran.items()}
+            for key, test in part.tests.items():
+                if test.task:
+                    decided, outputs = ruling.task(test, results[part.name])
+                else:
+                    decided, outputs = shown_score(test, ran[key])
+                tasks.append(decided)
+                shown[key] = (outputs, ran[key].execution_count if key in ran else None)
+            cells[part.name] = {
+                key: {"outputs": outputs, "execution_count": count}
+                for key, (outputs, count) in shown.items()
+            }
+        verdict = SubmissionVerdict(
+            submission.student,
+            self.plan.id,
+            result.isolation,
+            round(result.seconds, 3),
+            digest_of(self.plan, submission),
+            tuple(tasks),
+            (*submission.remarks, *missing, *result.remarks, *ruling.remarks),
+        )
+        return Graded(verdict, cells)

@@ -1,0 +1,164 @@
+"""What a lab's solved notebooks say about grading it: which cells to run, and what to ask.
+
+A test cell that says ``from autograder.<lab>.grade import check`` and then
+``check("2.1", recompute_set)`` is never run beside student code: it becomes questions, one
+for each case of that task, and a judge decides. For this there are two modules:
+
+``lab_utils.<lab>``           ``task_called``, ``public_cases`` and ``borrowed``
+``autograder.<lab>.grade``    ``graded_cases``, ``LENT``, ``lend``, ``memory_lines``, ``difference``
+
+Any other test cell runs in the sandbox as it is, and what it shows is its score, as in
+stock nbgrader: the machine is safe from it, the score is not.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from lab_utils.graph import LabError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test cell. ``task`` is empty where it is graded by what it shows."""
+
+    __test__ = False  # for pytest
+
+    grade_id: str
+    notebook: str
+    points: float
+    source: str
+    lab: str = ""
+    """Whose task it is; another lab's if the notebook is borrowed."""
+    task: str = ""
+    name: str = ""
+    """What the task asks for: a function, or a file (then it is no identifier)."""
+
+    @property
+    def is_of_file(self) -> bool:
+        """Whether a file is asked for."""
+        return bool(self.task) and not self.name.isidentifier()
+
+
+@dataclass(frozen=True)
+class NotebookPlan:
+    """The cells of a notebook that are ours: its tests, and those that students cannot change."""
+
+    name: str
+    tests: dict[str, Test]
+    locked: dict[str, str]
+
+
+@dataclass(frozen=True)
+class LabPlan:
+    """A lab as it is graded."""
+
+    id: str
+    notebooks: tuple[NotebookPlan, ...]
+    digest: str
+    """Of the lab's cells, cases, and all code that has a say in a grade."""
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The modules that know the tasks, for the student's side."""
+        return tuple(dict.fromkeys(f"lab_utils.{test.lab}" for test in self.tests if test.task))
+
+    @property
+    def tests(self) -> list[Test]:
+        """All test cells, in order."""
+        return [test for notebook in self.notebooks for test in notebook.tests.values()]
+
+
+def read_plan(lab: str, source: Path) -> LabPlan:
+    """The plan of a lab; ``source`` is the folder of its solved notebooks.
+
+    Raises:
+        LabError: there are none.
+    """
+    paths = sorted(source.glob("*.ipynb"))
+    if not paths:
+        raise LabError(f"there are no solved notebooks in {source}: make notebooks builds them")
+    notebooks = tuple(map(_read_notebook, paths))
+    digest = hashlib.sha256(_code_digest().encode())
+    for path in paths:
+        digest.update(path.read_bytes())
+    return LabPlan(lab, notebooks, digest.hexdigest())
+
+
+def _read_notebook(path: Path) -> NotebookPlan:
+    plan = NotebookPlan(path.stem, {}, {})
+    for key, cell in keyed_cells(nbformat.read(path, as_version=4)):
+        marks = cell.metadata.get("nbgrader", {})
+        if marks.get("grade") and not marks.get("solution"):
+            points = float(marks["points"])
+            plan.tests[key] = Test(key, path.stem, points, cell.source, *_asked(cell.source))
+        elif marks.get("locked"):
+            plan.locked[key] = cell.source
+    return plan
+
+
+def _asked(source: str) -> tuple[str, str, str]:
+    """Lab, task and name of a test that a judge decides on; empty if it is another one."""
+    lab = asked = None
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.ImportFrom(module=str(module), names=[ast.alias("check")]):
+                lab = re.fullmatch(r"autograder\.(\w+)\.grade", module)
+            case ast.Call(ast.Name("check"), [ast.Constant(str(task)), ast.Name(name)]):
+                asked = task, name
+            case ast.Call(ast.Name("check"), [ast.Constant(str(task)), ast.Constant(str(name))]):
+                asked = task, name
+    return (lab[1], *asked) if lab and asked else ("", "", "")
+
+
+def keyed_cells(book: NotebookNode) -> list[tuple[str, NotebookNode]]:
+    """The code cells of a notebook, each with a key that is the same before and after nbgrader.
+
+    The key is the ``grade_id``; of several cells with the same one the last has it, as in
+    nbgrader. Other cells are counted.
+    """
+    owner = {grade_id: cell for cell in book.cells if (grade_id := _grade_id(cell)) is not None}
+    keyed: list[tuple[str, NotebookNode]] = []
+    counted = 0
+    for cell in book.cells:
+        if cell.cell_type != "code":
+            continue
+        grade_id = _grade_id(cell)
+        if grade_id is None or owner[grade_id] is not cell:
+            counted += 1
+            grade_id = f"cell {counted}"
+        keyed.append((grade_id, cell))
+    return keyed
+
+
+def _grade_id(cell: NotebookNode) -> str | None:
+    marks = cell.metadata.get("nbgrader")
+    marks = marks if isinstance(marks, dict) else {}
+    is_ours = marks.get("grade") or marks.get("solution") or marks.get("locked")
+    return str(marks["grade_id"]) if is_ours and marks.get("grade_id") else None
+
+
+@cache
+def _code_digest() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(_code_files()):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _code_files() -> Iterator[Path]:
+    for ending in ("py", "json", "dot"):
+        yield from (ROOT / "lab_utils").rglob(f"*.{ending}")
+        for package in (ROOT / "autograder").rglob("__init__.py"):  # the rest is about students
+            yield from package.parent.glob(f"*.{ending}")

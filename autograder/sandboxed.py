@@ -1,0 +1,84 @@
+"""The step of nbgrader's ``autograde`` that runs notebooks: in a sandbox, with a judge.
+
+It stands in for nbgrader's ``Execute`` (see nbgrader_config.py). A submission is graded as
+a whole when its first notebook comes, or was graded before; each notebook then gets its
+outputs, the score of each test among them.
+"""
+
+from __future__ import annotations
+
+import atexit
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Unicode
+
+from autograder.executor import Isolation
+from autograder.grading import Graded, Grader, load_graded
+from autograder.labs import keyed_cells, read_plan
+from autograder.submission import digest_of, read_submission
+
+_graders: dict[tuple[str, str, str], Grader] = {}
+
+
+class SandboxedExecute(NbGraderPreprocessor):
+    """Runs a notebook in a sandbox and has it judged."""
+
+    require_isolation = Unicode(
+        "none", help="refuse to run below this level: full, namespaces, limits or none"
+    ).tag(config=True)
+
+    def preprocess(
+        self, book: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Fill in what the cells of a notebook show."""
+        about = resources["nbgrader"]
+        graded = self._graded(about["assignment"], about["student"])
+        shown = graded.cells.get(about["notebook"], {})
+        for key, cell in keyed_cells(book):
+            told = shown.get(key, {"outputs": [], "execution_count": None})
+            cell.outputs = [nbformat.from_dict(output) for output in told["outputs"]]
+            cell.execution_count = told["execution_count"]
+        return book, resources
+
+    def _graded(self, lab: str, student: str) -> Graded:
+        course = CourseDirectory(config=self.config)
+        home = Path(course.root, course.submitted_directory).resolve().parent
+        folder = Path(course.format_path(course.submitted_directory, student, lab))
+        source = Path(course.format_path(course.source_directory, ".", lab))
+        plan = read_plan(lab, source)
+        submission = read_submission(student, folder, _ignored(course))
+        digest = digest_of(plan, submission)
+        known = load_graded(home, lab, student, digest)
+        if known is None:
+            known = self._grader(lab, source, plan.digest).grade(submission)
+            known.save(home)
+            for remark in known.verdict.remarks:
+                self.log.warning("%s: %s", student, remark)
+        return known
+
+    def _grader(self, lab: str, source: Path, digest: str) -> Grader:
+        key = (lab, str(source), digest)
+        if key not in _graders:
+            close()
+            plan = read_plan(lab, source)
+            grader = Grader(plan, jobs=1, require=Isolation(self.require_isolation))
+            _graders[key] = grader.__enter__()
+            self.log.info("%s", grader.executor.reached)
+        return _graders[key]
+
+
+def _ignored(course: CourseDirectory) -> list[str]:
+    """What nbgrader leaves out, but for Python files: those are the student's own here."""
+    return [glob for glob in course.ignore if glob != "*.py"]
+
+
+@atexit.register
+def close() -> None:
+    """End the warm processes."""
+    while _graders:
+        _graders.popitem()[1].__exit__(None, None, None)

@@ -1,0 +1,115 @@
+"""What a student handed in for a lab, and the job that it makes for an executor."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from autograder.executor import Cell, Notebook, Question
+from autograder.labs import LabPlan, NotebookPlan, Test, keyed_cells
+from autograder.verdict import Remark
+from lab_utils.checks import Case
+
+_MOST_FILES = 500
+_MOST_BYTES = 32_000_000  # of all files together
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Notebooks by name (without ``.ipynb``), and the other files by path."""
+
+    student: str
+    books: Mapping[str, NotebookNode]
+    files: Mapping[str, bytes]
+    remarks: tuple[Remark, ...] = ()
+    """What was found wrong with it while it was read."""
+
+
+def read_submission(student: str, folder: Path, ignore: Sequence[str] = ()) -> Submission:
+    """The files in ``folder``; what cannot be read is left out, and this is said."""
+    books: dict[str, NotebookNode] = {}
+    files: dict[str, bytes] = {}
+    remarks: list[Remark] = []
+    left = _MOST_BYTES
+    for path in _files(folder, ignore):
+        name = path.relative_to(folder).as_posix()
+        try:
+            if path.suffix == ".ipynb" and "/" not in name:
+                books[path.stem] = nbformat.read(path, as_version=4)
+                continue
+            content = path.read_bytes()
+        except Exception as error:  # a notebook can be wrong in many ways
+            remarks.append(Remark("files", f"{name} cannot be read ({type(error).__name__})"))
+            continue
+        left -= len(content)
+        if left < 0 or len(files) == _MOST_FILES:
+            remarks.append(Remark("files", "too many or too large files: some were left out"))
+            break
+        files[name] = content
+    return Submission(student, books, files, tuple(remarks))
+
+
+def _files(folder: Path, ignore: Sequence[str]) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder).parts
+        ignored = any(fnmatch(part, glob) for part in inside for glob in ignore)
+        if path.is_file() and not path.is_symlink() and not ignored:
+            yield path
+
+
+def digest_of(plan: LabPlan, submission: Submission) -> str:
+    """Stands for all that has a say in the verdict: the lab, its judge, and what was handed in."""
+    digest = hashlib.sha256(plan.digest.encode())
+    for name, book in sorted(submission.books.items()):
+        cells = [(key, cell.source) for key, cell in keyed_cells(book)]
+        digest.update(json.dumps([name, cells]).encode())
+    for path, content in sorted(submission.files.items()):
+        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def notebooks_of(
+    plan: LabPlan, submission: Submission, cases: Mapping[Test, Sequence[Case]]
+) -> list[Notebook]:
+    """The notebooks to run, with questions in place of the tests that a judge decides on.
+
+    ``cases`` are those of each test. A test cell that is missing is asked for at the end.
+    """
+    return [
+        Notebook(part.name, list(_steps(part, submission.books[part.name], cases)))
+        for part in plan.notebooks
+        if part.name in submission.books
+    ]
+
+
+def _steps(
+    part: NotebookPlan, book: NotebookNode, cases: Mapping[Test, Sequence[Case]]
+) -> Iterator[Cell | Question]:
+    met = set()
+    for key, cell in keyed_cells(book):
+        met.add(key)
+        if key in part.tests:
+            yield from _test(part, key, cases)
+        else:
+            yield Cell(key, part.locked.get(key, cell.source))
+    for key in part.tests:
+        if key not in met:
+            yield from _test(part, key, cases)
+
+
+def _test(
+    part: NotebookPlan, key: str, cases: Mapping[Test, Sequence[Case]]
+) -> Iterator[Cell | Question]:
+    test = part.tests[key]
+    if not test.task:
+        yield Cell(key, test.source)
+    for number, case in enumerate(cases.get(test, ())):
+        tasks = f"lab_utils.{test.lab}"
+        yield Question(tasks, test.task, test.name, case.given, case=number)

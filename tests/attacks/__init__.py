@@ -1,0 +1,1 @@
+"""Submissions that try to get, break or learn what is not theirs."""
