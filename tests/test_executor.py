@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,13 @@ from autograder.executor import (
     Job,
     Limits,
     Notebook,
+    Question,
     Result,
 )
+from autograder.lab4a import grade
+from lab_utils.checks import outcome
+from lab_utils.lab4a import public_cases, task_called
+from tests.lab4a_solutions import _imports, solution_text
 
 ROOT = Path(__file__).parents[1]
 LIMITS = Limits(cell_seconds=30, question_seconds=30, grace_seconds=2)
@@ -68,10 +74,8 @@ CELLS = [
     "raise SystemExit('no')",
     "class Shown:\n    __repr__ = _repr_html_ = lambda self: '<i>me</i>'\nShown()",
     "print('ünïcödé ✓', end='')",
-    "import os; os.system('echo from a program')",
     "In[1], _ , len(Out) > 0, __name__",
     "   ",
-    "import random, torch; torch.rand(2)",
 ]
 
 
@@ -116,3 +120,66 @@ def test_outputs_are_those_of_nbclient(executor: Executor, tmp_path: Path) -> No
     theirs = nbclient_outputs(CELLS, tmp_path)
     for source, mine, other in zip(CELLS, ours, theirs, strict=True):
         assert comparable(mine.outputs) == comparable(other), source
+
+
+def test_what_programs_write_is_shown(executor: Executor) -> None:
+    assert text_of(run(executor, "import os; os.system('echo from a program');")) == (
+        "from a program\n"
+    )
+
+
+def test_chance_is_the_same_every_time(executor: Executor) -> None:
+    cell = "import random, torch, numpy; print(random.random(), torch.rand(2), numpy.random.rand())"
+    assert text_of(run(executor, cell)) == text_of(run(executor, cell))
+
+
+def test_files_carry_over_to_the_next_notebook_and_no_further(executor: Executor) -> None:
+    look = "import os; print(sorted(os.listdir()))"
+    result = run(executor, "open('mine.txt', 'w').write('x'); kept = 1;", look, "print(kept)")
+    assert text_of(result, 1) == "['mine.txt']\n"
+    assert result.notebooks[2].cells[0].outputs[0]["ename"] == "NameError"
+    assert text_of(run(executor, look)) == "[]\n"
+
+
+def test_lent_functions_are_called_elsewhere_and_given_back(executor: Executor) -> None:
+    case = public_cases("2.2")[0]
+    wrong = "def recompute_set(target, kept):\n    return []\n"
+    question = Question("lab_utils.lab4a", "2.2", "inject_recomputation", case.given)
+    lent = replace(question, lent=("recompute_set",))
+    cells = [Cell("c", f"{_imports()}\n{wrong}\n{solution_text('inject_recomputation')}")]
+    calls = []
+
+    def lend(asked: Question, name: str, arguments: Any) -> Any:
+        calls.append((asked.task, name))
+        return grade.lend(asked.task, name, case, arguments)
+
+    job = Job("student", [Notebook("02", [*cells, question, lent, question])], lender=lend)
+    replies = executor.run(job).notebooks[0].replies
+    task = task_called("2.2")
+    assert [not outcome(task, case, reply) for reply in replies] == [False, True, False]
+    assert set(calls) == {("2.2", "recompute_set")}
+
+
+def test_a_follow_up_sees_the_replies_and_is_answered(executor: Executor) -> None:
+    case = public_cases("2.1")[0]
+    question = Question("lab_utils.lab4a", "2.1", "recompute_set", case.given)
+    seen: list[Any] = []
+
+    def follow_up(_: Notebook, replies: Sequence[dict[str, Any]]) -> list[Question]:
+        seen.extend(replies)
+        return [replace(question, name="other")]
+
+    cells = [Cell("c", "recompute_set = lambda target, kept: []\nother = lambda *_: [_[0]]")]
+    job = Job("student", [Notebook("02", [*cells, question])], follow_up=follow_up)
+    replies = executor.run(job).notebooks[0].replies
+    assert seen == [{"answer": []}]
+    assert replies == [{"answer": []}, {"answer": ["sin"]}]
+
+
+def test_a_question_is_asked_where_it_stands(executor: Executor) -> None:
+    case = public_cases("2.1")[0]
+    question = Question("lab_utils.lab4a", "2.1", "answer", case.given)
+    cells = [Cell(str(n), f"answer = lambda target, kept: [target] * {n}") for n in range(3)]
+    steps = [step for cell in cells for step in (cell, question)]
+    replies = executor.run(Job("student", [Notebook("02", steps)])).notebooks[0].replies
+    assert [len(reply["answer"]) for reply in replies] == [0, 1, 2]
