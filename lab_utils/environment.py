@@ -81,21 +81,36 @@ def _python() -> Iterator[Fact]:
 
 
 def _packages() -> Iterator[Fact]:
-    try:
-        wanted = _project()["packages"]
-    except OSError:
-        return
     install = f"{Path(sys.executable).name} -m pip install"
-    for requirement in wanted:
-        name = re.split(r"[^\w-]", requirement)[0]
-        try:
-            found = version(name)
-        except PackageNotFoundError:
+    for requirement, found in needed_packages().items():
+        name = name_in(requirement)
+        if not found:
             cure = f"choose the lab's kernel, or run: {install} '{requirement}'"
             yield Fact(f"{name} is not installed for {sys.executable}", cure)
             continue
         cure = "" if _within(found, requirement) else f"run: {install} '{requirement}'"
         yield Fact(f"{name} {found}", cure)
+
+
+def needed_packages() -> dict[str, str]:
+    """What the lab needs, as in ``torch>=2.9,<2.15``, and the version that is installed, if any."""
+    try:
+        wanted = _project()["packages"]
+    except OSError:
+        return {}
+    return {requirement: _installed(name_in(requirement)) for requirement in wanted}
+
+
+def name_in(requirement: str) -> str:
+    """The name of the package that a requirement is about."""
+    return re.split(r"[^\w-]", requirement)[0]
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
 
 
 def _within(found: str, requirement: str) -> bool:

@@ -36,6 +36,7 @@ from lab_utils.course import Course, read_course
 from lab_utils.graph import LabError
 from solutions.adapt import adapt
 from solutions.cells import solved_notebook
+from solutions.frame import add_frame
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = ("images",)  # folders of a lab, beside its notebooks, that students get as they are
@@ -156,6 +157,7 @@ def _solved(course: Course, root: Path) -> Files:
             built = solved_notebook(path.read_text(encoding="utf-8"), where)
             if notebook.source != f"{lab.id}_{notebook.name}":
                 adapt(built, notebook.points, notebook.until, where)
+            add_frame(built, course, lab, notebook)
             text = nbformat.writes(built, version=nbformat.NO_CONVERT)
             solved[f"solutions/{lab.id}/{notebook.name}.ipynb"] = f"{text}\n".encode()
     for stem in sources:

@@ -23,6 +23,7 @@ from autograder.release.leaks import leaks, texts
 from lab_utils.course import Lab, read_course
 from lab_utils.graph import LabError
 from solutions.build import Files, derive, main, register, stale
+from solutions.frame import FRAME
 from tests.sample_course import (
     HEADER,
     LAB,
@@ -52,6 +53,22 @@ def below_notebooks(files: Files) -> Files:
     return {path: content for path, content in files.items() if path.startswith("notebooks/")}
 
 
+def written(notebook: bytes) -> list[dict[str, Any]]:
+    """The cells of a notebook that its source wrote."""
+    return [cell for cell in json.loads(notebook)["cells"] if cell["id"] not in FRAME]
+
+
+def test_every_notebook_starts_alike_and_the_last_one_hands_in() -> None:
+    files = derive()
+    for lab in LABS:
+        for notebook in lab.notebooks:
+            cells = json.loads(files[f"notebooks/{lab.id}/{notebook.name}.ipynb"])["cells"]
+            ids = [cell["id"] for cell in cells]
+            code = [cell["id"] for cell in cells if cell["cell_type"] == "code"]
+            assert code[0] == "start"
+            assert ("hand-in" in ids) == (notebook is lab.notebooks[-1])
+
+
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
     return make_course(tmp_path)
@@ -64,9 +81,8 @@ def built(course: Path) -> Path:
 
 
 def test_sources_are_cells_as_jupytext_reads_them(course: Path) -> None:
-    notebook = json.loads(derive(course)[SOLVED])
     wanted = [cell.source for cell in jupytext.reads(SAMPLE, fmt="py:percent").cells]
-    assert ["".join(cell["source"]) for cell in notebook["cells"]] == wanted
+    assert ["".join(cell["source"]) for cell in written(derive(course)[SOLVED])] == wanted
 
 
 def test_options_become_metadata_in_full(course: Path) -> None:
@@ -222,7 +238,7 @@ def test_a_source_without_header_is_refused(tmp_path: Path) -> None:
 
 def test_cell_magics_stay_what_they_are(tmp_path: Path) -> None:
     make_course(tmp_path, f"{HEADER}# %%\n# %%time\n# !ls\nx = 1\n")
-    (cell,) = json.loads(derive(tmp_path)[RELEASED])["cells"]
+    (cell,) = written(derive(tmp_path)[RELEASED])
     assert "".join(cell["source"]) == "%%time\n!ls\nx = 1"
 
 

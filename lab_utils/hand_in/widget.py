@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lab_utils import hand_in
+from lab_utils.colab import save_open_notebook
 from lab_utils.course import Lab
 from lab_utils.errors import LabError
 from lab_utils.hand_in.inspection import inspect
@@ -42,6 +43,9 @@ def packer(lab: Lab, folder: Path) -> Any:
         with output:
             try:
                 owner = owner_called(first.value, last.value)
+                if "google.colab" in sys.modules:
+                    tell("reading the open notebook")
+                    save_open_notebook(folder)
                 report = inspect(lab, folder, tell)
                 print(report)
                 anyway.layout.display = "none" if report.ready else "inline-block"
