@@ -82,9 +82,10 @@ def picture_dot(picture: Picture) -> str:
 def _graphviz(picture: Picture, form: str) -> bytes:
     if not shutil.which("dot"):
         raise _NoLayout(NO_GRAPHVIZ)
-    if len(picture.boxes) > GRAPHVIZ_LIMIT:
+    nodes = len(picture.boxes)
+    if nodes > GRAPHVIZ_LIMIT:
         raise _NoLayout(
-            f"{len(picture.boxes)} nodes are too many for Graphviz: this is a plain picture in lanes"
+            f"{nodes} nodes are too many for Graphviz: this is a plain picture in lanes"
         )
     try:
         done = subprocess.run(
