@@ -5,10 +5,13 @@ PYTHON ?=
 ARGS ?=
 NAME ?=
 SHARE ?=
+LAB ?= lab4a
+FROM ?=
+ROSTER ?=
 # A machine without a display is told the address instead; macOS always has one.
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
 
-.PHONY: help setup lab test bench notebooks release lock clean
+.PHONY: help setup lab test bench grade notebooks release lock clean
 
 help: ## list the targets
 	@echo "make lab, make test, ...: each first installs what it needs into .venv"
@@ -26,6 +29,9 @@ test: setup ## run linters, type checker and tests (ARGS="-k dot" goes to pytest
 
 bench: setup ## run the benchmarks and write build/bench.json (NAME=... runs one)
 	@$(VENV) -m tests.benchmarks $(NAME)
+
+grade: setup ## grade a class (FROM=folder or download, ROSTER=students.csv, LAB=lab4a); without FROM a sample
+	@$(VENV) -m autograder grade $(LAB) $(if $(FROM),--from "$(FROM)",--sample) $(if $(ROSTER),--roster "$(ROSTER)") $(ARGS)
 
 notebooks: setup ## build cases, pictures, solved and student notebooks (all derived files)
 	@$(VENV) -m autograder.lab4a.build

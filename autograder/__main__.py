@@ -1,4 +1,4 @@
-"""``python -m autograder``: judge files."""
+"""``python -m autograder``: grade a class, judge files."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The instructors' command line: ``python -m autograder judge | release``."""
+"""The instructors' command line: ``python -m autograder grade | judge | release``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from autograder.classroom.command import add_grade
 from autograder.release.commands import add_command as add_release
 from lab_utils.graph import LabError
 
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m autograder", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_grade(commands)
     judge = commands.add_parser("judge", help="judge a rewritten graph without any code")
     judge.add_argument("--base", required=True, metavar="llm_mlp.dot")
     judge.add_argument("--rewritten", required=True, metavar="llm_mlp_ar.dot")

@@ -59,6 +59,12 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+# Feedback shows neither hidden tests nor their tracebacks.
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "autograder.classroom.hide.HideTests",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]
 # What students wrote into Markdown, HTML and SVG must not act in the grader's browser.
 c.HTMLExporter.sanitize_html = True
 

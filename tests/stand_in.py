@@ -12,7 +12,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.classroom import Order
+from autograder.classroom.grade import Order
 from autograder.verdict import (
     CaseVerdict,
     MemoryLines,

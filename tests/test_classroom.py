@@ -21,7 +21,7 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook
 
-from autograder.classroom import Order, Outcome, grade_class
+from autograder.classroom.grade import Order, Outcome, grade_class
 from autograder.classroom.gradebook import Book
 from autograder.classroom.home import Home
 from lab_utils.errors import LabError

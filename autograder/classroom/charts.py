@@ -10,7 +10,8 @@ from markupsafe import Markup, escape
 
 from autograder.verdict import MemoryLines
 
-WIDTH = 640
+WIDE, NARROW = 640, 460
+"""Of a picture that has the page for itself, and of one that shares it."""
 STEPS = 320
 """Points that a line has at most: more than that, nobody can see."""
 
@@ -26,8 +27,8 @@ class Bar:
 
 def memory_chart(lines: MemoryLines) -> Markup:
     """Bytes held at each step: before, yours and the reference's, with the budget."""
-    left, top, width, height = 58, 12, WIDTH - 70, 170
-    drawn = {"before": lines.before, "reference": lines.reference, "yours": lines.yours}
+    left, top, width, height = 58, 12, WIDE - 70, 170
+    drawn = {"before": lines.before, "yours": lines.yours, "reference": lines.reference}
     highest = max([1, lines.budget, *(max(line, default=0) for line in drawn.values())])
     scale, unit = _unit(highest)
 
@@ -51,7 +52,7 @@ def memory_chart(lines: MemoryLines) -> Markup:
         shapes.append(_text(left + width, at - 5, "most that is allowed", "tick end"))
     shapes.append(_text(left, top + height + 18, "first step", "tick"))
     shapes.append(_text(left + width, top + height + 18, "last step", "tick end"))
-    return _svg(shapes, top + height + 26, f"Memory held at each step: {lines.title}")
+    return _svg(shapes, WIDE, top + height + 26, f"Memory held at each step: {lines.title}")
 
 
 def histogram(values: Sequence[float], most: float, classes: int = 10) -> Markup:
@@ -59,7 +60,7 @@ def histogram(values: Sequence[float], most: float, classes: int = 10) -> Markup
     counts = [0] * classes
     for value in values:
         counts[min(classes - 1, int(classes * value / most)) if most else 0] += 1
-    left, top, width, height = 30, 18, WIDTH - 40, 150
+    left, top, width, height = 14, 18, NARROW - 28, 170
     each = width / classes
     shapes = [_line(left, top + height, left + width, top + height, "grid")]
     for at, count in enumerate(counts):
@@ -70,14 +71,14 @@ def histogram(values: Sequence[float], most: float, classes: int = 10) -> Markup
             shapes.append(_text(x + each / 2, top + height - tall - 5, str(count), "middle"))
         shapes.append(_text(x, top + height + 16, f"{most * at / classes:g}", "tick middle"))
     shapes.append(_text(left + width, top + height + 16, f"{most:g}", "tick middle"))
-    return _svg(shapes, top + height + 24, "How many students have how many points")
+    return _svg(shapes, NARROW, top + height + 24, "How many students have how many points")
 
 
 def bars(rows: Iterable[Bar], title: str) -> Markup:
     """Bars below one another, on one scale."""
     rows = list(rows)
-    left, top, each = 230, 6, 26
-    width = WIDTH - left - 90
+    left, top, each = 180, 6, 24
+    width = NARROW - left - 50
     longest = max((sum(length for length, _ in row.parts) for row in rows), default=0) or 1
     shapes = []
     for at, row in enumerate(rows):
@@ -89,7 +90,7 @@ def bars(rows: Iterable[Bar], title: str) -> Markup:
                 shapes.append(_rect(x, y + 2, long, each - 8, colour))
                 x += long
         shapes.append(_text(x + 8, y + 15, row.note, "tick"))
-    return _svg(shapes, top + each * len(rows) + 4, title)
+    return _svg(shapes, NARROW, top + each * len(rows) + 4, title)
 
 
 def _steps(line: Sequence[int], left: float, width: float, y: object) -> str:
@@ -115,13 +116,13 @@ def _ticks(highest: float) -> list[float]:
     return [step * at for at in range(int(highest / step) + 1)]
 
 
-def _short(text: str, longest: int = 32) -> str:
+def _short(text: str, longest: int = 25) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def _svg(shapes: Iterable[Markup], height: float, title: str) -> Markup:
+def _svg(shapes: Iterable[Markup], width: int, height: float, title: str) -> Markup:
     frame = '<svg viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title>{}</svg>'
-    return Markup(frame).format(WIDTH, round(height), title, title, Markup("").join(shapes))
+    return Markup(frame).format(width, round(height), title, title, Markup("").join(shapes))
 
 
 def _rect(x: float, y: float, width: float, height: float, colour: str) -> Markup:

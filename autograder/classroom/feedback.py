@@ -120,5 +120,4 @@ def _groups(task: TaskVerdict) -> Iterator[Group]:
     for findings, cases in alike.items():
         others = len(cases) - 1
         also = f", and on {others} more graph{'s' * (others > 1)}" if others else ""
-        name = f"On {cases[0].name}{also}"
-        yield Group(name, findings[:SHOWN], max(0, len(findings) - SHOWN))
+        yield Group(f"{cases[0].name}{also}", findings[:SHOWN], max(0, len(findings) - SHOWN))

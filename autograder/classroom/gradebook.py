@@ -134,13 +134,14 @@ class Book:
             }
 
     def _listen(self) -> None:
-        """nbgrader's warnings go to a file, not between the lines of a progress bar."""
+        """nbgrader's errors go to a file, not between the lines of a progress bar."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         log = get_logger()
         assert isinstance(log, logging.Logger)
         for handler in list(log.handlers):
             log.removeHandler(handler)
-        log.addHandler(logging.FileHandler(self.log, encoding="utf-8"))
+        log.addHandler(logging.FileHandler(self.log, encoding="utf-8", delay=True))
+        log.setLevel(logging.ERROR)  # it warns of each locked cell that gets its hidden tests
         log.propagate = False
 
 

@@ -18,6 +18,8 @@ from lab_utils.checks import Finding
 from lab_utils.course import Course, Lab
 
 MISTAKES = 10
+NAMES = re.compile(r"\w*[\d_]\w*|‹\w+›")
+"""Names of nodes and numbers, and what stands for the names of a hidden graph."""
 SLOWEST = 10
 
 
@@ -62,8 +64,8 @@ def report_page(sheets: Sequence[Sheet], course: Course, lab: Lab) -> str:
         ("median", points(median(totals)) if totals else "–"),
         ("all points", sum(sheet.points >= sheet.max_points for sheet in judged)),
         ("late", sum(sheet.late for sheet in sheets)),
-        ("to grade by hand", sum(sheet.waiting for sheet in sheets)),
-        ("seconds of student code", f"{seconds:,.0f}"),
+        ("to read by hand", sum(sheet.waiting for sheet in sheets)),
+        ("seconds it ran", f"{seconds:,.0f}"),
     ]
     levels = Counter(sheet.verdict.isolation for sheet in sheets if sheet.verdict)
     return PAGES.get_template("report.html").render(
@@ -104,7 +106,7 @@ def _mistakes(sheets: Sequence[Sheet]) -> list[Mistake]:
         for task in sheet.verdict.tasks if sheet.verdict else ():
             shown = sorted(task.cases, key=lambda case: case.hidden)
             for finding in (finding for case in shown for finding in case.findings):
-                key = (task.id, re.sub(r"\w*[\d_]\w*", "", finding.look))
+                key = (task.id, NAMES.sub("", finding.look))
                 heading = f"Task {task.id}: {task.title}"
                 mistake = found.setdefault(key, Mistake(heading, finding))
                 if sheet.name not in mistake.students:

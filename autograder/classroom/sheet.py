@@ -63,4 +63,7 @@ class Sheet:
     @property
     def all_remarks(self) -> tuple[str, ...]:
         """What the collector and the executor have to say."""
-        return (*self.remarks, *(map(str, self.verdict.remarks) if self.verdict else ()))
+        said = self.verdict.remarks if self.verdict else ()
+        # Which notebooks are missing, the collector says in one sentence.
+        new = [str(one) for one in said if not one.text.endswith("was not handed in")]
+        return (*self.remarks, *new)

@@ -120,6 +120,15 @@ CLASS = (
         },
     ),
     HandIn(
+        _student("Oscar", "Oduya"),
+        (Change("t22", "in reader.all_input_nodes:", "in reversed(reader.all_input_nodes):"),),
+    ),
+    HandIn(
+        _student("Peggy", "Perez"),
+        (Change("t21", "return order", 'print("rebuilt", target)\n    return list(order)'),),
+        name="{last}/lab4A/{first}.zip",
+    ),
+    HandIn(
         _student("Trudy", "Tran"),
         (Change(ADDED, "", HOG), Change("t31", "", "import os\nos._exit(0)")),
     ),
@@ -142,6 +151,7 @@ def write_sample_class(folder: Path) -> Roster:
         )
         data = zip_of(hand_in)
         path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data[: int(hand_in.keep * len(data))])
         os.utime(path, (1741962566 + number, 1741962566 + number))
     rows = [f"{s.id},{s.first},{s.last},{s.email}\n" for s in students]

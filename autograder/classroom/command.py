@@ -1,0 +1,132 @@
+"""``python -m autograder grade``: from what a class handed in to grades, feedback and a report."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from lab_utils.errors import LabError
+
+ROOT = Path(__file__).parents[2]
+SAMPLE_HOME = ROOT / "build" / "sample_class"
+LEVELS = ("none", "limits", "namespaces", "full")
+
+
+def add_grade(commands: Any) -> None:
+    """Add the command to the subcommands of a parser."""
+    grade = commands.add_parser(
+        "grade", help="grade a class", description="Grade a class; run it again to go on."
+    )
+    grade.add_argument("lab", help="its id in setup/course.toml, such as lab4a")
+    what = grade.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "--from", dest="source", type=Path, help="a folder of zips, or an LMS' bulk download"
+    )
+    what.add_argument("--sample", action="store_true", help="grade the lab's sample class")
+    grade.add_argument("--roster", type=Path, help="the class list, students.csv")
+    grade.add_argument("--jobs", type=_at_least_one, default=_cores(), help="submissions at a time")
+    grade.add_argument(
+        "--only", action="append", default=[], metavar="STUDENT", help="an id or name; repeatable"
+    )
+    grade.add_argument("--again", action="store_true", help="also what was graded before")
+    grade.add_argument(
+        "--require-isolation", choices=LEVELS, default="none", help="refuse to run with less"
+    )
+    grade.add_argument(
+        "--into", type=Path, help="the folder for gradebook, grades and pages; default autograder/"
+    )
+    grade.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Grade, show how far it is, and say where the outcomes are."""
+    from autograder.classroom.grade import Order, grade_class
+    from autograder.classroom.home import Home
+    from autograder.classroom.sandbox import sandbox
+    from autograder.collect import read_roster
+    from autograder.executor import Isolation
+
+    source, roster, into = options.source, options.roster, options.into
+    if options.sample:
+        source = _sample(options.lab)
+        roster, into = roster or source / "students.csv", into or SAMPLE_HOME
+    order = Order(
+        options.lab,
+        source.resolve(),
+        Home((into or ROOT / "autograder").resolve()),
+        read_roster(roster) if roster else None,
+        options.jobs,
+        tuple(options.only),
+        options.again,
+    )
+    console = Console()
+    columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn())
+    try:
+        with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console) as bar:
+            task = bar.add_task("collecting", total=None)
+            outcome = grade_class(
+                order,
+                lambda order: sandbox(order, Isolation(options.require_isolation)),
+                lambda student, done, of: bar.update(
+                    task, description=student or "grading", completed=done, total=of
+                ),
+            )
+            bar.update(task, description="graded", total=outcome.graded, completed=outcome.graded)
+    except KeyboardInterrupt:
+        print("stopped; what was graded stays graded, the same command goes on", file=sys.stderr)
+        return 130
+    _show(console, outcome)
+    return 0
+
+
+def _show(console: Console, outcome: Any) -> None:
+    sheets, before = outcome.sheets, len(outcome.sheets) - outcome.graded
+    levels = sorted({sheet.verdict.isolation for sheet in sheets if sheet.verdict})
+    noticed = sum(bool(sheet.all_remarks) for sheet in sheets)
+    console.print(
+        f"{len(sheets)} students, {outcome.graded} graded now, {before} before or with nothing to "
+        f"grade; {noticed} with remarks; isolation: {', '.join(levels) or 'nothing ran'}",
+        soft_wrap=True,
+    )
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for what, path in outcome.written.items():
+        table.add_row(what, _short(path))
+    console.print(table, soft_wrap=True)
+
+
+def _short(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def _sample(lab: str) -> Path:
+    name = f"autograder.{lab}.sample_class"
+    try:
+        known = importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        known = None
+    if known is None:
+        raise LabError(f"{lab} has no sample class; use --from DIR")
+    folder = SAMPLE_HOME / "handed_in"
+    importlib.import_module(name).write_sample_class(folder)
+    return folder
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number

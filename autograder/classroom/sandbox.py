@@ -1,0 +1,45 @@
+"""The examiner: a sandbox runs a submission, a judge decides, and both are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from autograder.classroom.grade import Order
+from autograder.executor import Isolation
+from autograder.grading import Grader, load_graded
+from autograder.labs import read_plan
+from autograder.submission import digest_of, read_submission
+from autograder.verdict import SubmissionVerdict
+
+
+class Sandbox:
+    """Examines submissions in the sandboxes of a grader."""
+
+    def __init__(self, order: Order, grader: Grader, require: Isolation) -> None:
+        """``require`` is the least isolation of a verdict that is taken from an earlier run."""
+        self._order, self._grader, self._require = order, grader, require
+
+    def examine(self, student: str) -> SubmissionVerdict:
+        """The verdict; what was cut off after it was decided is not run again."""
+        home, lab = self._order.home, self._order.lab
+        submission = read_submission(student, home.submitted / student / lab)
+        digest = digest_of(self._grader.plan, submission)
+        known = None if self._order.again else load_graded(home.path, lab, student, digest)
+        if known is None or self._require > known.verdict.isolation:
+            known = self._grader.grade(submission)
+            known.save(home.path)
+        return known.verdict
+
+
+@contextmanager
+def sandbox(order: Order, require: Isolation = Isolation.NONE) -> Iterator[Sandbox]:
+    """An examiner for ``grade_class``.
+
+    Raises:
+        NotIsolated: the machine does not allow the isolation that is required.
+    """
+    plan = read_plan(order.lab, order.home.root / "solutions" / order.lab)
+    hidden = (order.home.path, order.source)
+    with Grader(plan, jobs=order.jobs, require=require, hidden=hidden) as grader:
+        yield Sandbox(order, grader, require)
