@@ -28,7 +28,7 @@ from autograder.executor.pool import PRELOAD
 from autograder.judges import Judges
 from autograder.labs import LabPlan
 from autograder.ruling import Ruling, nothing, shown_score
-from autograder.submission import Submission, digest_of, notebooks_of
+from autograder.submission import Submission, active_text, digest_of, notebooks_of
 from autograder.verdict import (
     Remark,
     SubmissionVerdict,
@@ -169,6 +169,12 @@ class Grader:
             round(result.seconds, 3),
             digest_of(self.plan, submission),
             tuple(tasks),
-            (*submission.remarks, *missing, *result.remarks, *ruling.remarks),
+            (
+                *submission.remarks,
+                *missing,
+                *active_text(submission),
+                *result.remarks,
+                *ruling.remarks,
+            ),
         )
         return Graded(verdict, cells)

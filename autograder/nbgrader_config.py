@@ -65,8 +65,6 @@ c.GenerateFeedback.preprocessors = [
     "autograder.classroom.hide.HideTests",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
-# What students wrote into Markdown, HTML and SVG must not act in the grader's browser.
-c.HTMLExporter.sanitize_html = True
 
 
 def introduce(assignment: str, **_: object) -> None:

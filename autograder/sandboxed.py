@@ -18,6 +18,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
 from autograder.executor import Isolation
+from autograder.executor.markup import safe_markdown
 from autograder.grading import Graded, Grader, load_graded
 from autograder.labs import keyed_cells, read_plan
 from autograder.submission import digest_of, read_submission
@@ -35,7 +36,7 @@ class SandboxedExecute(NbGraderPreprocessor):
     def preprocess(
         self, book: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Fill in what the cells of a notebook show."""
+        """Fill in what the cells of a notebook show; no text in it acts when it is opened."""
         about = resources["nbgrader"]
         graded = self._graded(about["assignment"], about["student"])
         shown = graded.cells.get(about["notebook"], {})
@@ -43,6 +44,9 @@ class SandboxedExecute(NbGraderPreprocessor):
             told = shown.get(key, {"outputs": [], "execution_count": None})
             cell.outputs = [nbformat.from_dict(output) for output in told["outputs"]]
             cell.execution_count = told["execution_count"]
+        for cell in book.cells:
+            if cell.cell_type != "code":
+                cell.source = safe_markdown(cell.source)
         return book, resources
 
     def _graded(self, lab: str, student: str) -> Graded:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -17,6 +18,7 @@ from autograder.labs import LabPlan, NotebookPlan, Test, keyed_cells
 from autograder.verdict import Remark
 from lab_utils.checks import Case
 
+_ACTIVE = re.compile(r"<\s*(script|iframe|object|embed|svg|form)\b|\son\w+\s*=|javascript:", re.I)
 _MOST_FILES = 500
 _MOST_BYTES = 32_000_000  # of all files together
 
@@ -54,6 +56,16 @@ def read_submission(student: str, folder: Path, ignore: Sequence[str] = ()) -> S
             break
         files[name] = content
     return Submission(student, books, files, tuple(remarks))
+
+
+def active_text(submission: Submission) -> list[Remark]:
+    """Remarks on text cells that would act in a browser; they are shown as text."""
+    words = "a text cell holds HTML that acts when it is opened; it is shown as text"
+    return [
+        Remark("markup", words, name)
+        for name, book in submission.books.items()
+        if any(c.cell_type != "code" and _ACTIVE.search(c.source) for c in book.cells)
+    ]
 
 
 def _files(folder: Path, ignore: Sequence[str]) -> Iterator[Path]:

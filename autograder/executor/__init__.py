@@ -10,6 +10,7 @@ input of each question; what comes out of it is plain, checked data.
 ``talk``, ``orders``    the talk with a notebook's process, and orders to its supervisor
 ``line``                the socket below both
 ``hostile``, ``shown``  reading what student code may have forged
+``markup``              HTML and pictures without anything that acts
 ``isolation``           levels, and the command line of each
 ``warmth``              starting warm processes; which level works on this machine
 ``house``               what a sandbox contains

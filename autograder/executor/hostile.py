@@ -1,8 +1,7 @@
 """Reading what student code sends: bounded, JSON only, and nothing but known forms.
 
 Each function takes any bytes or any JSON, and either gives clean data or raises
-``Spoiled``. No text that passes can break a file, a database or a page it is put in,
-except that HTML, SVG and Markdown outputs are still what the student wrote.
+``Spoiled``. No text that passes can break a file, a database or a page it is put in.
 """
 
 from __future__ import annotations
@@ -14,13 +13,11 @@ import math
 from typing import Any
 
 from autograder.executor.job import Output, Reply
+from autograder.executor.markup import SAFE
 
 MIME_TYPES = (
     "text/plain",
-    "text/html",
-    "text/markdown",
     "text/latex",
-    "image/svg+xml",
     "application/json",
 )
 PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
@@ -129,7 +126,10 @@ def _bundle(raw: Any) -> dict[str, Any]:
         raise Spoiled("an output without data")
     data = {}
     for kind, value in raw.items():
-        if (
+        if kind in SAFE and isinstance(value, str):
+            if (safe := SAFE[kind](value)) is not None:
+                data[kind] = safe
+        elif (
             kind == "application/json"
             or (kind in MIME_TYPES and isinstance(value, str))
             or (kind in PICTURES and isinstance(value, str) and _is_picture(kind, value))
