@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lab_utils.measures import measure
     from lab_utils.memory import live_bytes
     from lab_utils.models import Workload, attention, gelu_mlp, llm_mlp
-    from lab_utils.pictures.budget import budget_slider
+    from lab_utils.pictures.budget import budget_slider, simulator
     from lab_utils.pictures.drawing import draw, to_svg
     from lab_utils.pictures.explorer import explore
     from lab_utils.pictures.film import film
@@ -45,7 +45,7 @@ _HOME = {
     "compare.diff": ("diff",),
     "dot.read": ("read_dot",),
     "dot.write": ("write_dot",),
-    "pictures.budget": ("budget_slider",),
+    "pictures.budget": ("budget_slider", "simulator"),
     "pictures.drawing": ("draw", "to_svg"),
     "pictures.explorer": ("explore",),
     "pictures.film": ("film",),

@@ -48,7 +48,7 @@ class Case:
 class Task:
     """A task of a lab: what the student writes, and how it is asked and judged.
 
-    ``picture`` draws the case and the answer (a matplotlib figure), or returns None.
+    ``picture`` draws the answer beside what is wanted, or returns None.
     """
 
     id: str
@@ -169,7 +169,7 @@ def _show(
         return
     try:
         figure = task.picture(cases[place], replies[place]["answer"])
-    except LabError:  # what cannot be drawn is told in words
+    except Exception:  # a wrong answer may be beyond drawing; the verdict tells it in words
         return
     if figure is not None:
         from IPython.display import display

@@ -10,11 +10,12 @@ from torch import fx
 from lab_utils.effects import is_operation
 from lab_utils.graph import Phase, is_opaque, phase
 from lab_utils.memory import MemoryLine, live_bytes
+from lab_utils.pictures.drawn import DrawsItself
 from lab_utils.schedule import as_soon_as_possible, program_order
 
 
 @dataclass(frozen=True)
-class Measures:
+class Measures(DrawsItself):
     """What ``measure`` found. ``unit`` is ``bytes``, or ``values`` for a drawing."""
 
     nodes: int

@@ -37,6 +37,8 @@ from lab_utils import (
     Kind,
     Phase,
     example_values,
+    explore,
+    film,
     kind,
     llm_mlp,
     outputs,
@@ -70,6 +72,14 @@ nodes = {node.name: node for node in graph.nodes}
 print(len(nodes), "nodes; the first block:")
 for node in list(graph.nodes)[14:23]:
     print(f"  {node.name:18} = {node.target!s:22} of {[n.name for n in node.all_input_nodes]}")
+
+# %% [markdown]
+# A graph that stands alone in a cell is a picture: forward runs down on the left, backward up
+# on the right. `explore` lets you walk through it: choose a block, select a node, and follow
+# its value from birth to death. (The letters are the kinds of task 1.1.)
+
+# %%
+explore(graph)
 
 # %% [markdown]
 # This is all of `torch.fx` that you need today:
@@ -446,13 +456,11 @@ for what, nbytes in sorted(peak.by_kind.items(), key=lambda item: -item[1]):
     print(f"  {what:12} {nbytes / 1e6:6.2f} MB   {nbytes / peak.nbytes:4.0%}")
 
 # %% [markdown]
-# And the whole line. The peak is at the turn from forward to backward, and four fifths of it
-# are activations.
+# And the whole line, as a film: move the slider to see what runs and what is alive. The peak
+# is at the turn from forward to backward, and four fifths of it are activations.
 
 # %%
-from lab_utils import live_bytes, plot_memory, program_order
-
-plot_memory({"llm_mlp, one training step": live_bytes(graph, program_order(graph))})
+film(graph)
 # %% [markdown]
 # ## Task 1.5: hand in the graph (¼ point, about 3 lines)
 #

@@ -25,7 +25,16 @@
 import torch
 from torch import fx
 
-from lab_utils import example_values, live_bytes, phase, plot_memory, program_order, run
+from lab_utils import (
+    budget_slider,
+    example_values,
+    film,
+    live_bytes,
+    phase,
+    program_order,
+    run,
+    simulator,
+)
 from lab_utils.graph import Phase
 from lab_utils.lab4a import check, in_backward, open_graph, public_cases
 from lab_utils.work import load_work, save_work
@@ -114,6 +123,13 @@ print(
 )
 
 # %% [markdown]
+# Watch both: in the middle of the film on the right the orange clones come, one block at a
+# time, and go again.
+
+# %%
+film({"without recomputation": base, "with it": graph})
+
+# %% [markdown]
 # If you finished notebook 2: does your own injection work together with your rewiring?
 
 # %%
@@ -125,6 +141,22 @@ if inject is not None:
         mine, inject(mine, [named[name] for name in public_cases("2.2")[0].given["drop"]])
     )
     print(f"with your own clones: {live_bytes(mine, program_order(mine)).peak / 1e6:.2f} MB")
+
+# %% [markdown]
+# Memory for time: with both of your functions you can now try any choice. Move the budget, or
+# pick activations to drop, and see the peak and the work that is done again.
+
+# %%
+slider = None
+if inject is not None:
+
+    def rewrite(graph, drop):
+        rewire_backward(graph, inject(graph, drop))
+
+    slider = budget_slider(
+        simulator(open_graph("llm_mlp"), rewrite), public_cases("2.2")[0].given["drop"]
+    )
+slider
 
 # %% [markdown]
 # ## What you built

@@ -33,6 +33,7 @@ from lab_utils import (
     add_control_dependency,
     as_soon_as_possible,
     check_acyclic,
+    film,
     kind,
     live_bytes,
     phase,
@@ -151,16 +152,12 @@ from autograder.lab4a.grade import check
 check("4.2", "llm_mlp_ar.dot")
 
 # %% [markdown]
-# Look at the result: the graph that you were given beside the one that you hand in.
+# Look at the result: the graph that you were given beside the one that you hand in. How many
+# workers does a runtime need to run your graph without waiting?
 
 # %%
 base, final = open_graph("llm_mlp"), read_dot("llm_mlp_ar.dot")
-plot_memory(
-    {
-        "without recomputation": live_bytes(base, as_soon_as_possible(base)),
-        "llm_mlp_ar.dot": live_bytes(final, as_soon_as_possible(final)),
-    }
-)
+film({"without recomputation": base, "llm_mlp_ar.dot": final}, "as soon as possible")
 
 # %% [markdown]
 # ## What you built

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -19,8 +20,8 @@ _HIDDEN = re.compile(r"^### BEGIN HIDDEN TESTS$.*?^### END HIDDEN TESTS$\n?", re
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """A server with the solved notebooks, whose checks are the students' own."""
+def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The solved notebooks, whose checks are the students' own."""
     folder = tmp_path_factory.mktemp("lab") / "lab4a"
     shutil.copytree(ROOT / "solutions" / "lab4a", folder)
     for path in folder.glob("*.ipynb"):
@@ -28,8 +29,14 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
         for cell in notebook.cells:
             cell.source = _HIDDEN.sub("", cell.source)
         nbformat.write(notebook, path)
-    with jupyter_server(folder.parent) as served:
-        yield served
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lab(served: Path) -> Iterator[tuple[str, str]]:
+    """A server of these notebooks."""
+    with jupyter_server(served.parent) as where:
+        yield where
 
 
 def open_notebook(browser: Browser, lab: tuple[str, str], name: str) -> None:
@@ -57,9 +64,135 @@ def run_all(browser: Browser, name: str) -> None:
     assert not errors, f"{name}: {errors}"
 
 
+def text_of(browser: Browser, css: str) -> str:
+    """The text of all elements that match and can be seen."""
+    return browser.js(
+        "return [...document.querySelectorAll(arguments[0])]"
+        ".filter(e => e.offsetParent !== null).map(e => e.textContent).join(' ')",
+        css,
+    )
+
+
+def look(browser: Browser, name: str, element: str) -> None:
+    """Keep a picture of the page in the light and dark theme, and at 125 %."""
+    browser.js(f"document.querySelector('{element}').scrollIntoView()")
+    browser.screenshot(name)
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        change = "jupyterapp.commands.execute('apputils:change-theme', {theme: arguments[0]})"
+        browser.js(f"return {change}.then(() => true)", theme)
+        if theme == "JupyterLab Dark":
+            browser.screenshot(f"{name} dark")
+    browser.js("document.body.style.zoom = 1.25")
+    browser.screenshot(f"{name} 125")
+    browser.js("document.body.style.zoom = 1")
+
+
+def choose(browser: Browser, select: str, place: int, value: str) -> None:
+    """Choose ``value`` in the list at ``place`` among those that match ``select``."""
+    from selenium.webdriver.support.ui import Select
+
+    lists = browser.driver.find_elements("css selector", select)
+    browser.js("arguments[0].scrollIntoView({block: 'center'})", lists[place])
+    Select(lists[place]).select_by_visible_text(value)
+
+
+def press_on_slider(browser: Browser, place: int, key: str, times: int) -> None:
+    """Move the handle of a slider by keys, as a person may."""
+    from selenium.webdriver.common.keys import Keys
+
+    handle = browser.driver.find_elements("css selector", ".noUi-handle")[place]
+    browser.js("arguments[0].scrollIntoView({block: 'center'})", handle)
+    handle.send_keys(getattr(Keys, key) * times)
+
+
+def explorer_follows_a_value(browser: Browser) -> None:
+    choose(browser, ".widget-dropdown select", 0, "layers.1")
+    browser.wait("return document.querySelector('[data-node=l1_gate_up_proj]')", "block layers.1")
+    choose(browser, ".widget-select select", 0, "l1_gate_up_proj")
+    browser.wait(
+        "return document.body.innerText.includes('512 x 256, float32')", "the facts of a node"
+    )
+    said = text_of(browser, ".widget-html-content")
+    assert "524.29 KB" in said
+    assert "d_l1_down_proj_w" in said
+    # What the mouse finds on a box, and the box that stands out.
+    hover = browser.js(
+        "return document.querySelector('[data-node=l1_gate_up_proj] title').textContent"
+    )
+    assert "read by: l1_down_proj, d_l1_down_proj_w" in hover
+    ring = browser.js(
+        "return document.querySelector('[data-node=l1_gate_up_proj] rect')"
+        ".getAttribute('stroke-width')"
+    )
+    assert float(ring) > 3
+    look(browser, "explorer", ".widget-dropdown")
+
+
+def film_moves(browser: Browser, name: str) -> None:
+    shown = (
+        "return [...document.body.innerText.matchAll(/step (\\d+): [\\d.]+ MB/g)].map(m => +m[1])"
+    )
+    before = browser.js(shown)
+    assert before
+    press_on_slider(browser, 0, "ARROW_RIGHT", 3)
+    browser.wait(f"{shown.replace('return', 'return (')})[0] == {before[0] + 3}", "three steps on")
+    assert "now" in text_of(browser, ".widget-html-content")
+    look(browser, f"{name} film", ".widget-play, .jupyter-widgets-play")
+
+
+def budget_changes_the_choice(browser: Browser) -> None:
+    peak = "return document.body.innerText.match(/dropped (\\d+) · peak ([\\d.]+) MB/)"
+    before = browser.wait(peak, "the budget slider")
+    press_on_slider(browser, 1, "ARROW_LEFT", 60)
+    browser.wait(
+        f"{peak.replace('return', 'const m =')}; return m && +m[1] > {before[1]} && +m[2] < {before[2]}",
+        "a lower peak",
+    )
+    look(browser, "budget", ".widget-select-multiple, .jupyter-widgets select[multiple]")
+
+
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_notebook_runs_in_a_browser(browser: Browser, lab: tuple[str, str], name: str) -> None:
     open_notebook(browser, lab, name)
     run_all(browser, name)
+    if name == "01_profiler":
+        explorer_follows_a_value(browser)
+    if name != "02_recomputation":
+        film_moves(browser, name)
+    if name == "03_backward":
+        budget_changes_the_choice(browser)
     browser.screenshot(name)
     assert not browser.console_errors()
+    browser.js("return jupyterapp.commands.execute('docmanager:save').then(() => true)")
+
+
+def test_without_a_kernel_nothing_is_blank(
+    browser: Browser, lab: tuple[str, str], served: Path
+) -> None:
+    """The saved notebook as a plain page: the widgets' pictures stand in their place."""
+    from nbconvert import HTMLExporter
+
+    path = served / "03_backward.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    if not any(cell.get("outputs") for cell in notebook.cells):
+        open_notebook(browser, lab, path.stem)
+        run_all(browser, path.stem)
+        browser.js("return jupyterapp.commands.execute('docmanager:save').then(() => true)")
+        notebook = nbformat.read(path, as_version=4)
+    notebook.metadata.pop("widgets", None)
+    page, _ = HTMLExporter(embed_images=False).from_notebook_node(notebook)
+    # The page of a reader without network: no scripts from elsewhere.
+    target = served / "page.html"
+    target.write_text(re.sub(r"<script.*?</script>", "", page, flags=re.S), encoding="utf-8")
+    browser.open(target.as_uri())
+    statics = browser.js(
+        "return [...document.querySelectorAll('[class^=lab-static]')]"
+        ".map(e => e.querySelector('svg').getBoundingClientRect().height)"
+    )
+    assert len(statics) == 2
+    assert all(height > 100 for height in statics)
+    labels = browser.js(
+        "return [...document.querySelectorAll('svg[role=img]')].map(e => e.ariaLabel)"
+    )
+    assert all(labels)
+    browser.screenshot("without kernel")

@@ -35,7 +35,9 @@ def diff(a: fx.Graph, b: fx.Graph) -> Diff:
     if a is b:
         return Diff(())
     wanted, mine = structures(a, b)
-    return Diff(tuple(_Comparison(wanted, mine, pair(wanted, mine)).differences()))
+    pairs = pair(wanted, mine)
+    names = {x.name: y.name for x, y in pairs.items()}
+    return Diff(tuple(_Comparison(wanted, mine, pairs).differences()), (a, b, names))
 
 
 def equal(a: fx.Graph, b: fx.Graph) -> bool:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from torch import fx
+
+from lab_utils.pictures.drawn import DrawsItself
 
 _NAMES_SHOWN = 3
 
@@ -44,10 +48,17 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Diff:
-    """All differences between two graphs; false if there are none."""
+class Diff(DrawsItself):
+    """All differences between two graphs; false if there are none.
+
+    ``graphs`` are the two, and the name in the second of each node of the first that has a
+    counterpart there: enough to draw the differences.
+    """
 
     differences: tuple[Difference, ...]
+    graphs: tuple[fx.Graph, fx.Graph, dict[str, str]] | None = field(
+        default=None, compare=False, repr=False
+    )
 
     def __len__(self) -> int:
         return len(self.differences)

@@ -13,6 +13,7 @@ from lab_utils.compare.diff import Differs, diff
 from lab_utils.dot.read import DotError, read_dot
 from lab_utils.graph import check_acyclic, is_opaque
 from lab_utils.kept import is_early
+from lab_utils.lab4a import task_pictures
 from lab_utils.lab4a.replies import graph_of
 from lab_utils.lab4a.rewrite_judge import by_name, changed_nodes, is_clone, wrong_values
 from lab_utils.schedule import program_order
@@ -69,6 +70,6 @@ def _judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
 
 TASKS = (
-    Task("1.5", "the file llm_mlp.dot", 0.25, _ask_file, _judge_traced),
-    Task("4.2", "the file llm_mlp_ar.dot", 0.25, _ask_file, _judge_rewritten),
+    Task("1.5", "the file llm_mlp.dot", 0.25, _ask_file, _judge_traced, task_pictures.traced_file),
+    Task("4.2", "the file llm_mlp_ar.dot", 0.25, _ask_file, _judge_rewritten, task_pictures.file),
 )

@@ -33,6 +33,7 @@ from lab_utils.lab4a.rewrite_judge import (
     wrong_values,
 )
 from lab_utils.lab4a.rewrite_picture import before_and_after
+from lab_utils.lab4a.task_pictures import again
 from lab_utils.schedule import program_order
 
 
@@ -240,6 +241,6 @@ def _misplaced(base: fx.Graph, after: fx.Graph, clones: Mapping[str, str]) -> li
 
 
 TASKS = (
-    Task("2.1", "what must run again", 1, _ask_recompute_set, _judge_recompute_set),
+    Task("2.1", "what must run again", 1, _ask_recompute_set, _judge_recompute_set, again),
     Task("2.2", "clones in the backward pass", 2, _ask_inject, _judge_inject, before_and_after),
 )

@@ -14,6 +14,7 @@ from lab_utils.effects import is_operation
 from lab_utils.execute import example_values
 from lab_utils.graph import Kind, Phase, operator_name, phase
 from lab_utils.kept import in_backward
+from lab_utils.lab4a import task_pictures
 from lab_utils.lab4a.replies import (
     graph_of,
     kind_name,
@@ -250,8 +251,17 @@ def _judge_peak(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
 
 TASKS = (
-    Task("1.1", "the kind of every value", 1, _ask_classify, _judge_classify),
-    Task("1.2", "first and last uses", 1, _ask_lifetimes, _judge_lifetimes),
-    Task("1.3", "time and memory of each operator", 0.75, _ask_profiler, _judge_profiler),
-    Task("1.4", "the peak", 1, _ask_peak, _judge_peak),
+    Task("1.1", "the kind of every value", 1, _ask_classify, _judge_classify, task_pictures.kinds),
+    Task(
+        "1.2", "first and last uses", 1, _ask_lifetimes, _judge_lifetimes, task_pictures.lifetimes
+    ),
+    Task(
+        "1.3",
+        "time and memory of each operator",
+        0.75,
+        _ask_profiler,
+        _judge_profiler,
+        task_pictures.profile,
+    ),
+    Task("1.4", "the peak", 1, _ask_peak, _judge_peak, task_pictures.peak),
 )

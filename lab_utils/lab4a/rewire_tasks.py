@@ -26,7 +26,7 @@ from lab_utils.lab4a.rewrite_judge import (
     unwritable,
     wrong_values,
 )
-from lab_utils.lab4a.rewrite_picture import before_and_after
+from lab_utils.lab4a.rewrite_picture import before_and_after, rewired_readers
 from lab_utils.schedule import Schedule, as_soon_as_possible, program_order
 
 
@@ -120,6 +120,6 @@ def _too_early(graph: fx.Graph, schedule: Schedule, clones: list[str]) -> str:
 
 
 TASKS = (
-    Task("3.1", "backward reads the clones", 2, _ask_rewire, _judge_rewire, before_and_after),
+    Task("3.1", "backward reads the clones", 2, _ask_rewire, _judge_rewire, rewired_readers),
     Task("4.1", "the clones wait", 0.75, _ask_rewire, _judge_wait, before_and_after),
 )

@@ -38,6 +38,26 @@ def drawing(svg: Callable[[bool], str], words: str, caption: str = "") -> Drawin
     return Drawing(f"<div>{svg(False)}{below}</div>", svg(True), words)
 
 
+def drawing_of_words(words: str) -> Drawing:
+    """Where there is nothing to draw: the words alone, as a picture too."""
+    rows = words.splitlines() or [""]
+    lines = "".join(
+        f'<text x="8" y="{20 + 16 * place}">{escape(row)}</text>' for place, row in enumerate(rows)
+    )
+    wide, high = 16 + 8 * max(map(len, rows)), 16 * len(rows) + 16
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" role="img" '
+        f'aria-label="{escape(words)}" font-family="monospace" font-size="12">{lines}</svg>'
+    )
+    return Drawing(f'<pre style="white-space:pre-wrap">{escape(words)}</pre>', svg, words)
+
+
+def stacked(*drawings: Drawing) -> Drawing:
+    """One below the other; where HTML is stripped, the first alone."""
+    html = "".join(one.html for one in drawings)
+    return Drawing(html, drawings[0].svg, "\n".join(one.words for one in drawings))
+
+
 class DrawsItself:
     """Base of our values: a bare name in a cell is a picture.
 
@@ -55,8 +75,7 @@ def graph_bundle(graph: Any, include: Any = None, exclude: Any = None) -> dict[s
     """The picture of a ``torch.fx.Graph``, which is not our class; nothing for foreign graphs."""
     from lab_utils.pictures.values import drawing_of
 
-    if not all(
-        "kind" in node.meta and "phase" in node.meta for node in graph.nodes if node.op != "output"
-    ):
+    inside = (node for node in graph.nodes if node.op != "output")
+    if not all({"kind", "phase"} <= node.meta.keys() for node in inside):
         return {"text/plain": str(graph)}
     return drawing_of(graph)._repr_mimebundle_()

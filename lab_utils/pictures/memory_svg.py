@@ -51,6 +51,7 @@ def memory_svg(
     budget: int | None = None,
     wanted: Sequence[int] | None = None,
     alone: bool = True,
+    what: str = "held",
 ) -> str:
     """Memory lines side by side on one scale, as SVG text.
 
@@ -58,12 +59,13 @@ def memory_svg(
         lines: bytes of each kind at each step, by title (``MemoryLine.by_kind`` fits).
         budget: bytes that must not be exceeded, drawn as a dashed line.
         wanted: the bytes of each step that a good result reaches, dotted over the last line.
+        what: what the bytes are, for the axis.
         alone: with a white ground, for a file or an image; else it takes the page's colours.
     """
     panels = [Panel(*item) for item in lines.items()] if isinstance(lines, Mapping) else lines
     highest = max((max(p.total, default=0) for p in panels), default=0)
     scale = scale_for(max(highest, budget or 0, max(wanted or [0])))
-    body = [_axis(scale)]
+    body = [_axis(scale, what)]
     for place, panel in enumerate(panels):
         body += _panel(panel, panel_left(place), scale, budget)
     if wanted:
@@ -105,14 +107,14 @@ def height_of(nbytes: float, scale: Scale) -> float:
     return PLOT_BOTTOM - nbytes / scale.top * _HEIGHT
 
 
-def _axis(scale: Scale) -> str:
+def _axis(scale: Scale, what: str) -> str:
     parts = [
         text(_LEFT - 6, height_of(t * scale.factor, scale) + 4, f"{t:g}", text_anchor="end")
         for t in scale.ticks
     ]
     middle = _TOP + _HEIGHT / 2
     turned = {"text_anchor": "middle", "transform": f"rotate(-90 14 {middle:g})"}
-    return "".join([*parts, text(14, middle, f"held ({scale.unit})", **turned)])
+    return "".join([*parts, text(14, middle, f"{what} ({scale.unit})", **turned)])
 
 
 def _panel(panel: Panel, left: float, scale: Scale, budget: int | None) -> list[str]:

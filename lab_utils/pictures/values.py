@@ -11,8 +11,11 @@ from typing import Any
 
 from torch import fx
 
+from lab_utils.compare.differences import Diff
+from lab_utils.measures import Measures
 from lab_utils.memory import MemoryLine, live_bytes
-from lab_utils.pictures.drawn import Drawing
+from lab_utils.pictures.diff_picture import draw_diff
+from lab_utils.pictures.drawn import Drawing, drawing_of_words
 from lab_utils.pictures.graph_picture import draw_graph
 from lab_utils.pictures.plots import line_in_words, plot_memory
 from lab_utils.schedule import Schedule
@@ -33,7 +36,7 @@ def _(line: MemoryLine) -> Drawing:
 def _(schedule: Schedule) -> Drawing:
     """By its memory line: what runs when shows in what is held when."""
     if not schedule.order:
-        return Drawing(f"<p>{schedule.name}: nothing runs</p>", "", repr(schedule))
+        return drawing_of_words(f"{schedule.name}: nothing runs")
     line = live_bytes(schedule.order[0].graph, schedule)
     shown = plot_memory({f"{len(schedule.order)} nodes in {len(schedule)} steps": line})
     return Drawing(shown.html, shown.svg, f"{schedule!r}\n{line_in_words(line)}")
@@ -42,3 +45,19 @@ def _(schedule: Schedule) -> Drawing:
 @drawing_of.register
 def _(graph: fx.Graph) -> Drawing:
     return draw_graph(graph)
+
+
+@drawing_of.register
+def _(diff: Diff) -> Drawing:
+    return draw_diff(diff)
+
+
+@drawing_of.register
+def _(measures: Measures) -> Drawing:
+    shown = plot_memory(
+        {
+            f"{measures.operators} operators": measures.program_order,
+            "the same": measures.as_soon_as_possible,
+        }
+    )
+    return Drawing(shown.html, shown.svg, str(measures))
