@@ -107,7 +107,8 @@ def press_on_slider(browser: Browser, place: int, key: str, times: int) -> None:
 
 def explorer_follows_a_value(browser: Browser) -> None:
     choose(browser, ".widget-dropdown select", 0, "layers.1")
-    browser.wait("return document.querySelector('[data-node=l1_gate_up_proj]')", "block layers.1")
+    box = "document.querySelector('.widget-html-content [data-node=l1_gate_up_proj]')"
+    browser.wait(f"return {box}", "block layers.1")
     choose(browser, ".widget-select select", 0, "l1_gate_up_proj")
     browser.wait(
         "return document.body.innerText.includes('512 x 256, float32')", "the facts of a node"
@@ -116,14 +117,9 @@ def explorer_follows_a_value(browser: Browser) -> None:
     assert "524.29 KB" in said
     assert "d_l1_down_proj_w" in said
     # What the mouse finds on a box, and the box that stands out.
-    hover = browser.js(
-        "return document.querySelector('[data-node=l1_gate_up_proj] title').textContent"
-    )
+    hover = browser.js(f"return {box}.querySelector('title').textContent")
     assert "read by: l1_down_proj, d_l1_down_proj_w" in hover
-    ring = browser.js(
-        "return document.querySelector('[data-node=l1_gate_up_proj] rect')"
-        ".getAttribute('stroke-width')"
-    )
+    ring = browser.js(f"return {box}.querySelector('rect').getAttribute('stroke-width')")
     assert float(ring) > 3
     look(browser, "explorer", ".widget-dropdown")
 
@@ -144,10 +140,9 @@ def budget_changes_the_choice(browser: Browser) -> None:
     peak = "return document.body.innerText.match(/dropped (\\d+) · peak ([\\d.]+) MB/)"
     before = browser.wait(peak, "the budget slider")
     press_on_slider(browser, 1, "ARROW_LEFT", 60)
-    browser.wait(
-        f"{peak.replace('return', 'const m =')}; return m && +m[1] > {before[1]} && +m[2] < {before[2]}",
-        "a lower peak",
-    )
+    found = peak.replace("return", "const m =")
+    lower = f"return m && +m[1] > {before[1]} && +m[2] < {before[2]}"
+    browser.wait(f"{found}; {lower}", "a lower peak")
     look(browser, "budget", ".widget-select-multiple, .jupyter-widgets select[multiple]")
 
 
