@@ -48,6 +48,8 @@ def open_notebook(browser: Browser, lab: tuple[str, str], name: str) -> None:
         f"{name} with its kernel",
         seconds=90,
     )
+    if browser.js("return !jupyterapp.shell.leftCollapsed"):  # room for the notebook
+        browser.js("jupyterapp.commands.execute('application:toggle-left-area')")
 
 
 def run_all(browser: Browser, name: str) -> None:
@@ -75,16 +77,25 @@ def text_of(browser: Browser, css: str) -> str:
 
 def look(browser: Browser, name: str, element: str) -> None:
     """Keep a picture of the page in the light and dark theme, and at 125 %."""
-    browser.js(f"document.querySelector('{element}').scrollIntoView()")
+    browser.js(f"document.querySelector('{element}').scrollIntoView({{block: 'center'}})")
     browser.screenshot(name)
-    for theme in ("JupyterLab Dark", "JupyterLab Light"):
-        change = "jupyterapp.commands.execute('apputils:change-theme', {theme: arguments[0]})"
-        browser.js(f"return {change}.then(() => true)", theme)
-        if theme == "JupyterLab Dark":
-            browser.screenshot(f"{name} dark")
+    _set_theme(browser, "Dark")
+    browser.screenshot(f"{name} dark")
+    _set_theme(browser, "Light")
     browser.js("document.body.style.zoom = 1.25")
     browser.screenshot(f"{name} 125")
     browser.js("document.body.style.zoom = 1")
+
+
+def _set_theme(browser: Browser, theme: str) -> None:
+    change = "jupyterapp.commands.execute('apputils:change-theme', {theme: arguments[0]})"
+    browser.js(change, f"JupyterLab {theme}")
+    browser.wait(
+        "return document.body.dataset.jpThemeName == arguments[0] "
+        "&& !document.querySelector('#jupyterlab-splash')",
+        f"the {theme} theme",
+        f"JupyterLab {theme}",
+    )
 
 
 def choose(browser: Browser, select: str, place: int, value: str) -> None:
