@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torch import fx
-
 from lab_utils.checks import Case
-from lab_utils.graph import LabError
-from lab_utils.lab4a.replies import graph_of
-from lab_utils.lab4a.rewrite_judge import rewired
-from lab_utils.memory import live_bytes
+from lab_utils.graph import (
+    LabError,
+)
+from lab_utils.lab4a.replies import (
+    graph_of,
+)
+from lab_utils.lab4a.rewrite_judge import (
+    rewired,
+)
+from lab_utils.memory import MemoryLine, live_bytes
 from lab_utils.pictures.boxes import fold
 from lab_utils.pictures.diff_picture import draw_differences
 from lab_utils.pictures.drawn import Drawing, stacked
@@ -19,7 +23,6 @@ from lab_utils.pictures.plots import plot_memory
 from lab_utils.schedule import as_soon_as_possible, program_order
 
 
-<<<<<<< HEAD
 def line_after(case: Case, answer: Mapping[str, Any]) -> tuple[MemoryLine, str]:
     """The memory line of an answer, and the name of the budget that it has to meet.
 
@@ -43,40 +46,19 @@ def line_before(case: Case) -> MemoryLine:
     return live_bytes(graph, rule(graph))
 
 
-def before_and_after(case: Case, answer: Mapping[str, Any]) -> Any:
-    """The memory line before this task's change beside the one after it."""
-    from lab_utils.pictures.plots import plot_memory
-
+def before_and_after(case: Case, answer: Mapping[str, Any]) -> Drawing:
+    """The memory line before this task's change beside the one after it, and the wanted one."""
     mine, budget = line_after(case, answer)
     lines = {"before your change": line_before(case), "after it": mine}
     return plot_memory(lines, case.wanted[budget], case.wanted.get("line"))
-=======
-def before_and_after(case: Case, answer: Mapping[str, Any]) -> Drawing:
-    """The memory line before this task's change beside the one after it, and the wanted one."""
-    given, mine = graph_of(case.given["graph"]), _after(answer)
-    if "clones" in answer:  # the next task's work is done for this check
-        mine = rewired(mine, answer["clones"])
-    eager = "eager_budget" in case.wanted
-    rule = as_soon_as_possible if eager else program_order
-    budget = case.wanted["eager_budget" if eager else "program_budget"]
-    lines = {"before your change": live_bytes(given, rule(given))}
-    lines["after it"] = live_bytes(mine, rule(mine))
-    return plot_memory(lines, budget, case.wanted.get("line"))
 
 
 def rewired_readers(case: Case, answer: Mapping[str, Any]) -> Drawing:
     """The memory lines, and the reads that are missing or not wanted."""
     lines = before_and_after(case, answer)
-    given, mine = graph_of(case.given["graph"]), fold(_after(answer))
-    wanted = fold(rewired(given, case.given["clones"]))
+    mine = fold(graph_of(answer["dot"]))
+    wanted = fold(rewired(graph_of(case.given["graph"]), case.given["clones"]))
     there = {box.name for box in mine.boxes}
     same = {box.name: box.name for box in wanted.boxes if box.name in there}
     differences = draw_differences(wanted, mine, same)
     return stacked(lines, differences) if differences else lines
-
-
-def _after(answer: Mapping[str, Any]) -> fx.Graph:
-    if answer["dot"] is None:
-        raise LabError("a graph that cannot be written cannot be drawn")
-    return graph_of(answer["dot"])
->>>>>>> 8aa7a1f (Yours beside the wanted effect in every check; differences drawn on the graph; explorer, film and budget slider in the notebooks)

@@ -85,12 +85,7 @@ def _graphviz(picture: Picture, form: str) -> bytes:
     nodes = len(picture.boxes)
     if nodes > GRAPHVIZ_LIMIT:
         raise _NoLayout(
-<<<<<<< HEAD
             f"{nodes} nodes are too many for Graphviz: this is a plain picture in lanes"
-=======
-            f"{len(picture.boxes)} nodes are too many for Graphviz: "
-            "this is a plain picture in lanes"
->>>>>>> 8aa7a1f (Yours beside the wanted effect in every check; differences drawn on the graph; explorer, film and budget slider in the notebooks)
         )
     try:
         done = subprocess.run(
