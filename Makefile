@@ -35,6 +35,7 @@ grade: setup ## grade a class (FROM=folder or download, ROSTER=students.csv, LAB
 
 notebooks: setup ## build cases, pictures, solved and student notebooks (all derived files)
 	@$(VENV) -m autograder.lab4a.build
+	@$(VENV) -m autograder.lab4b.build
 	@$(VENV) -m solutions.pictures
 	@$(VENV) -m solutions.build
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import linecache
 import symtable
 import sys
 import textwrap
@@ -44,11 +45,15 @@ def save_work(*functions: Callable[..., Any], file: Path | str = FILE) -> None:
         print(f"saved for the next notebooks: {', '.join(saved)}")
 
 
-def load_work(name: str, file: Path | str = FILE) -> Any:
-    """The saved function ``name``, or None with a word to the student if it is not there."""
-    path = Path(file)
-    if not path.is_file():
-        print(f"{name} has not been saved yet: this notebook goes on with the shipped graph.")
+def load_work(name: str, file: Path | str = FILE, instead: str = "the shipped graph") -> Any:
+    """The saved function ``name``, or None with a word to the student if it is not there.
+
+    It is looked for beside the notebook, then in the folders of the other labs. ``instead``
+    says what the notebook uses where there is none.
+    """
+    path = _find(Path(file), name)
+    if path is None:
+        print(f"{name} has not been saved yet: this notebook goes on with {instead}.")
         return None
     spec = importlib.util.spec_from_file_location("my_work", path.resolve())
     if spec is None or spec.loader is None:
@@ -58,11 +63,21 @@ def load_work(name: str, file: Path | str = FILE) -> Any:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        print(f"{path} cannot be used ({error}): this notebook goes on with the shipped graph.")
+        print(f"{path} cannot be used ({error}): this notebook goes on with {instead}.")
         return None
     if not hasattr(module, name):
-        print(f"{name} is not in {path}: this notebook goes on with the shipped graph.")
+        print(f"{name} is not in {path}: this notebook goes on with {instead}.")
     return getattr(module, name, None)
+
+
+def _find(file: Path, name: str) -> Path | None:
+    """The file that holds the function ``name``, or else any such file."""
+    places = [file]
+    if not file.is_absolute():
+        places += sorted(Path("..").glob(f"*/{file.name}"))
+    there = [path for path in places if path.is_file()]
+    holds = [path for path in there if name in _parts(path.read_text(encoding="utf-8"))]
+    return next(iter(holds or there), None)
 
 
 def _parts(text: str) -> dict[str, str]:
@@ -94,7 +109,7 @@ def _text(name: str, value: Any) -> str:
         return f"import {value.__name__} as {name}"
     if _is_own(value):
         try:
-            return textwrap.dedent(inspect.getsource(value)).strip()
+            return _source(value)
         except (OSError, TypeError):
             raise LabError(f"the text of {name} cannot be found: run its cell again") from None
     home = getattr(value, "__module__", None)
@@ -107,6 +122,20 @@ def _text(name: str, value: Any) -> str:
             f"{name} cannot be carried over: define it inside the function that uses it"
         ) from None
     return f"{name} = {value!r}"
+
+
+def _source(value: Any) -> str:
+    """The text of a function or class; in a notebook, ``inspect`` finds no classes."""
+    if not inspect.isclass(value):
+        return textwrap.dedent(inspect.getsource(value)).strip()
+    methods = [m for m in vars(value).values() if inspect.isfunction(m)]
+    if not methods:
+        return textwrap.dedent(inspect.getsource(value)).strip()
+    text = "".join(linecache.getlines(methods[0].__code__.co_filename))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef) and node.name == value.__name__:
+            return textwrap.dedent(ast.get_source_segment(text, node, padded=True) or "").strip()
+    raise OSError(f"no class {value.__name__} in its file")
 
 
 def _is_own(value: Any) -> bool:
@@ -123,7 +152,7 @@ def _namespace(value: Any) -> dict[str, Any]:
 
 def _used_names(value: Any) -> list[str]:
     """The global names that a function or class uses, in any of its scopes."""
-    text = textwrap.dedent(inspect.getsource(value))
+    text = _source(value)
     module = symtable.symtable(text, "<work>", "exec")
     names = {s.get_name(): None for s in module.get_symbols() if not s.is_assigned()}
     scopes = list(module.get_children())

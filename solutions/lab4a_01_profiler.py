@@ -52,6 +52,7 @@ from lab_utils import (
 from lab_utils.clock import clock
 from lab_utils.effects import is_operation
 from lab_utils.lab4a import Peak, Uses, check, in_backward
+from lab_utils.work import save_work
 
 # %% [markdown]
 # ## The graph
@@ -483,6 +484,9 @@ from autograder.lab4a.grade import check
 
 ### END HIDDEN TESTS
 check("1.5", "llm_mlp.dot")
+
+# %%
+save_work(classify, activation_lifetimes, GraphProfiler, peak_breakdown)
 
 # %% [markdown]
 # ## What you built

@@ -1,4 +1,4 @@
-"""The functions of the solved Lab 4A notebooks, taken from their sources."""
+"""The functions of the solved notebooks of Labs 4A and 4B, taken from their sources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-SOURCES = sorted((Path(__file__).parents[1] / "solutions").glob("lab4a_0*.py"))
+SOLUTIONS = Path(__file__).parents[1] / "solutions"
 
 #: The function or class that each task asks for.
 FUNCTION_OF = {
@@ -24,19 +24,30 @@ FUNCTION_OF = {
 }
 
 
+#: The same for Lab 4B.
+LAB4B_FUNCTION_OF = {
+    "5.1": "candidates",
+    "5.2": "rebuild",
+    "5.3": "describe",
+    "5.4": "update",
+    "5.5": "simulate",
+    "5.6": "choose",
+}
+
+
 @cache
-def _cells() -> tuple[tuple[str, str], ...]:
-    """(header, text) of every cell of all sources."""
+def _cells(lab: str) -> tuple[tuple[str, str], ...]:
+    """(header, text) of every cell of all sources of a lab."""
     return tuple(
         (cell.partition("\n")[0].strip(), cell.partition("\n")[2])
-        for source in SOURCES
+        for source in sorted(SOLUTIONS.glob(f"{lab}_0*.py"))
         for cell in re.split(r"^# %%", source.read_text(encoding="utf-8"), flags=re.MULTILINE)
     )
 
 
-def _imports() -> str:
+def _imports(lab: str = "lab4a") -> str:
     lines = []
-    for header, text in _cells():
+    for header, text in _cells(lab):
         if not header:
             tree = ast.parse(text)
             lines += [
@@ -45,22 +56,24 @@ def _imports() -> str:
     return "\n".join(lines)
 
 
-def solution_text(function: str) -> str:
+def solution_text(function: str, lab: str = "lab4a") -> str:
     """The solved cell that defines ``function``."""
     (text,) = [
         text
-        for header, text in _cells()
+        for header, text in _cells(lab)
         if header.startswith("solution=") and re.search(rf"^(def|class) {function}\b", text, re.M)
     ]
     return text
 
 
-def functions(changes: dict[str, tuple[str, str]] | None = None) -> dict[str, Any]:
+def functions(
+    changes: dict[str, tuple[str, str]] | None = None, lab: str = "lab4a"
+) -> dict[str, Any]:
     """All solution functions, with text of some of them replaced: name -> (old, new)."""
     space: dict[str, Any] = {"__name__": "__main__"}
-    exec(_imports(), space)
-    for name in FUNCTION_OF.values():
-        text = solution_text(name)
+    exec(_imports(lab), space)
+    for name in (FUNCTION_OF if lab == "lab4a" else LAB4B_FUNCTION_OF).values():
+        text = solution_text(name, lab)
         if changes and name in changes:
             old, new = changes[name]
             assert old in text, f"{old!r} is not in the solution of {name}"

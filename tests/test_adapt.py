@@ -11,16 +11,13 @@ import pytest
 from autograder.scaled import scaled
 from lab_utils.course import CourseError, read_course
 from lab_utils.graph import LabError
-from solutions.build import derive, main
+from solutions.build import derive
 from tests.sample_course import (
     COURSE,
     HEADER,
     LAB,
     NOTEBOOK,
-    autograde,
-    folder_of,
     make_course,
-    submit,
     write,
 )
 
@@ -69,7 +66,9 @@ def test_points_are_scaled_and_the_lender_stays(tmp_path: Path) -> None:
     course = borrowing(tmp_path, f'{{ name = "03b_mine", source = "{SOURCE}", points = 20 }}')
     assert points(course, "other", "03b_mine") == {"first": 5, "second": 15}
     assert points(course, LAB, NOTEBOOK) == {"first": 2, "second": 6}
-    text = "".join(cells(course, "notebooks/other/03b_mine.ipynb")[0]["source"])
+    released = cells(course, "notebooks/other/03b_mine.ipynb")
+    assert "scaled" not in str(released)
+    text = "".join(released[0]["source"])
     assert "worth **20 points**" in text
     assert "counts 2.5 times" in text
     assert "notebooks/other/images/dot.svg" in derive(course)
@@ -82,15 +81,6 @@ def test_it_may_end_early(tmp_path: Path) -> None:
     assert not any(
         "Later" in "".join(c["source"]) for c in cells(course, "solutions/other/03_mine.ipynb")
     )
-
-
-def test_stock_nbgrader_gives_the_scaled_points(tmp_path: Path) -> None:
-    course = borrowing(tmp_path, f'{{ name = "03_mine", source = "{SOURCE}", points = 20 }}')
-    assert main([], course) == 0
-    released = folder_of(course / "notebooks", "other")
-    assert "scaled" not in str(released)
-    submit(course, "other", "ada", released)
-    assert autograde(course, "other")["ada"] == {"03_mine/first": 2.5, "03_mine/second": 15}
 
 
 def test_a_check_gives_more(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,8 +11,9 @@ import pytest
 import torch
 from torch import fx, nn
 
+from autograder.derived import ROOT
 from autograder.engine.rewrite import rewrite
-from autograder.lab4a.build import ROOT, derived_files
+from autograder.lab4a.build import derived_files
 from autograder.lab4a.cases import rewrite_cases
 from lab_utils.checks import Case, Verdict, run_check
 from lab_utils.graph import LabError

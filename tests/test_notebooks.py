@@ -47,6 +47,7 @@ from tests.sample_course import (
 SOLVED = f"solutions/{LAB}/{NOTEBOOK}.ipynb"
 RELEASED = f"notebooks/{LAB}/{NOTEBOOK}.ipynb"
 LABS = list(read_course().labs.values())
+DIALECTS = ["jupyter", "colab", "vscode"]
 
 
 def below_notebooks(files: Files) -> Files:
@@ -419,8 +420,12 @@ def test_notebooks_of_a_lab_are_sound(lab: Lab) -> None:
                     ast.parse(re.sub(r"^\s*[%!].*$", "", cell.source, flags=re.M))
 
 
-@pytest.mark.parametrize("dialect", ["jupyter", "colab", "vscode"])
-@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.id)
+@pytest.mark.parametrize(
+    ("lab", "dialect"),
+    # Front ends make no difference between labs: one lab is saved by all of them.
+    [(lab, d) for lab in LABS for d in (DIALECTS if lab is LABS[0] else DIALECTS[:1])],
+    ids=lambda value: getattr(value, "id", value),
+)
 def test_solved_gets_full_marks_and_unfilled_none(lab: Lab, dialect: str, tmp_path: Path) -> None:
     """Through nbgrader's own autograde, as each front end saves the notebooks."""
     saved = {"jupyter": lambda notebook: notebook, "colab": as_colab, "vscode": as_vscode}[dialect]

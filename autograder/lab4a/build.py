@@ -7,15 +7,14 @@ and the reference engine, and the same bytes on every run.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import fx
 
+from autograder.derived import as_json, with_files, write_or_check
 from autograder.engine.rewrite import block_activations, rewrite, wide_activations
 from autograder.lab4a.cases import CaseData, profile_cases, rewrite_cases, set_cases, toy_cases
 from autograder.lab4a.models import HIDDEN, renamed
@@ -23,7 +22,6 @@ from lab_utils.dot.write import write_dot
 from lab_utils.models import Workload, attention, llm_mlp
 from lab_utils.trace.step import trace_workload
 
-ROOT = Path(__file__).parents[2]
 PUBLIC = Path("lab_utils/lab4a/graphs")
 HIDDEN_FILE = Path("autograder/lab4a/hidden_cases.json")
 REFERENCE = Path("autograder/reference")
@@ -52,7 +50,7 @@ def derived_files() -> dict[Path, str]:
     for task in ("1.5", "4.2"):
         public[task] = [{"name": "the file to hand in", "given": {}, "wanted": {"graph": base}}]
     shared = {text: {"file": path.name} for path, text in files.items()}
-    files[PUBLIC / "cases.json"] = _json(_with_files(public, shared))
+    files[PUBLIC / "cases.json"] = as_json(with_files(public, shared))
 
     hidden: dict[str, list[CaseData]] = {}
     for name, build in HIDDEN.items():
@@ -60,7 +58,7 @@ def derived_files() -> dict[Path, str]:
         graph = renamed(graph) if "other names" in name else graph
         for task, case in _all_cases(name, graph).items():
             hidden.setdefault(task, []).extend(case)
-    files[HIDDEN_FILE] = _json(hidden)
+    files[HIDDEN_FILE] = as_json(hidden)
 
     original = _trace(*_PUBLIC_MODELS["llm_mlp"])
     files[REFERENCE / "llm_mlp.dot"] = base
@@ -80,33 +78,9 @@ def _all_cases(name: str, graph: fx.Graph) -> dict[str, list[CaseData]]:
     return {"2.1": set_cases(name, graph, drop), **{task: [c] for task, c in single.items()}}
 
 
-def _with_files(value: Any, shared: dict[str, dict[str, str]]) -> Any:
-    """``value`` with the text of a shipped file replaced by its name."""
-    if isinstance(value, dict):
-        return {key: _with_files(item, shared) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with_files(item, shared) for item in value]
-    return shared.get(value, value) if isinstance(value, str) else value
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":")) + "\n"
-
-
 def main(arguments: list[str]) -> int:
     """Write the derived files, or with ``--check`` name those that are stale."""
-    stale = []
-    for path, text in derived_files().items():
-        file = ROOT / path
-        if file.is_file() and file.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(str(path))
-        if "--check" not in arguments:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-    for name in stale:
-        print(f"{'stale' if '--check' in arguments else 'written'}: {name}")
-    return int(bool(stale) and "--check" in arguments)
+    return write_or_check(derived_files(), arguments)
 
 
 if __name__ == "__main__":
