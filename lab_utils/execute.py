@@ -102,7 +102,7 @@ def measured_peak(
     """
     schedule = _schedule(graph, order)
     held = _given(graph, values)
-    watch = _StorageWatch(held.values())
+    watch = StorageWatch(held.values())
     with watch:
         _run(graph, held, schedule)
     return watch.peak
@@ -150,7 +150,7 @@ def _run(graph: fx.Graph, held: dict[fx.Node, torch.Tensor], schedule: Schedule)
     )
 
 
-class _StorageWatch(TorchDispatchMode):
+class StorageWatch(TorchDispatchMode):
     """Adds up the bytes of all storages that are alive, and keeps the largest sum."""
 
     def __init__(self, given: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ from autograder.engine.apply import rewrite_with
 from autograder.engine.search import Choice, Search
 from autograder.engine.simulate import Fate, Simulator
 from autograder.engine.values import NEVER, Step, step_of
+from lab_utils.kept import is_early
+from lab_utils.memory import live_bytes
+from lab_utils.schedule import program_order
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Plan:
     floor: int
     """No plan can go below it: what one operator needs, and what is in memory anyway."""
     floor_at: str
-    """The operator that sets the floor."""
+    """The operator that sets the floor, and the kinds of memory that it is made of."""
 
     @property
     def fits(self) -> bool:
@@ -125,27 +129,32 @@ def lowest_peak(step: Step) -> tuple[int, str]:
     While a node runs, what it reads and makes is in memory, and so is all that no plan
     changes: placeholders, gradients, pinned values.
     """
-    held = [0] * (len(step.order) + 1)
-
-    def hold(first: int, last: int, nbytes: int) -> None:
-        held[first] += nbytes
-        held[last + 1] -= nbytes
-
+    total, peak, at = 0, 0, 0
+    change: Counter[int] = Counter()
+    needed: Counter[int] = Counter()
     for first, last, nbytes in step.fixed:
-        hold(first, last, nbytes)
-    needed = [0] * len(step.order)
+        change[first] += nbytes
+        change[last + 1] -= nbytes
     for value in step.values:
         if value.pinned:
-            hold(value.born, max(value.last_early, value.last_late), value.nbytes)
+            change[value.born] += value.nbytes
+            change[max(value.last_early, value.last_late) + 1] -= value.nbytes
         else:
             for place in value.touched:
                 needed[place] += value.nbytes
-    total, floor, at = 0, 0, 0
-    for place, change in enumerate(held[:-1]):
-        total += change
-        if total + needed[place] > floor:
-            floor, at = total + needed[place], place
-    return floor, (step.order[at].name if step.order else "nothing")
+    for place in range(len(step.order)):
+        total += change[place]
+        if total + needed[place] > peak:
+            peak, at = total + needed[place], place
+    if not step.order:
+        return 0, "nothing"
+    line = live_bytes(step.graph, program_order(step.graph))
+    kinds: Counter[str] = Counter()
+    for life in line.alive(at):
+        if not is_early(life.storage.owner) or life.storage.owner.op == "placeholder":
+            kinds[life.kind] += life.nbytes
+    parts = ", ".join(f"{_mb(nbytes)} of {kind}" for kind, nbytes in kinds.most_common(3))
+    return peak, f"{step.order[at].name} ({step.order[at].meta['phase']}), with {parts} in memory"
 
 
 def _sources(step: Step, maker: int) -> list[str]:

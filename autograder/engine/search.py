@@ -17,7 +17,7 @@ from autograder.engine.values import NEVER, Step
 
 #: Bounds the simulations of one search, so that its time does not grow with the graph.
 NODE_VISITS = 3_000_000
-FEWEST, MOST = 300, 4000
+FEWEST, MOST = 300, 2500
 
 
 class Choice(NamedTuple):
