@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.collect import collect, read_roster
 from lab_utils import hand_in
 from lab_utils.course import Course, Lab, read_course
 from lab_utils.errors import LabError
@@ -206,6 +207,38 @@ def test_any_name_makes_a_plain_file_name_or_is_refused(first: str, last: str) -
         assert Path(name).name == name
         assert name.isprintable()
         assert not set(name) & set('\\/:*?"<>|')
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ("Ada", "Lovelace"),
+        ("Conan", "O'Brien"),
+        ("María José", "García-Márquez"),
+        ("Ludwig", "van der Berg"),
+        ("小龙", "李"),
+        ("Lab", "Project"),
+        ("Ece", "Test"),
+        ("J.", "Doe"),
+    ],
+)
+def test_the_collector_takes_every_zip_that_the_packer_makes(
+    course: Course, lab: Lab, folder: Path, tmp_path: Path, name: tuple[str, str]
+) -> None:
+    path = hand_in.pack(lab, folder, owner.owner_called(*name), Report(), course=course)
+    uploads = tmp_path / "uploads"
+    uploads.mkdir()
+    path.rename(uploads / path.name)
+    roster = tmp_path / "students.csv"
+    write(roster, f"id,first,last\ns1,{name[0]},{name[1]}\ns2,Grace,Hopper\n")
+    for known in (None, read_roster(roster)):
+        into = tmp_path / ("known" if known else "unknown")
+        (row,) = collect(uploads, LAB, into, known, root=tmp_path / "course")
+        assert row.folder
+        assert row.remarks == ()
+        assert {p.name for p in row.folder.iterdir()} == {f"{NOTEBOOK}.ipynb", "graph.dot"}
+        if known:
+            assert row.student == "s1"
 
 
 def test_the_name_is_asked_once(

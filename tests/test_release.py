@@ -6,7 +6,9 @@ import io
 import json
 import os
 import re
+import shutil
 import stat
+import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -21,6 +23,7 @@ from autograder.release.contents import Release, ReleaseError, make_release
 from autograder.release.leaks import leaks_in_release
 from autograder.release.wheels import fill_wheelhouse
 from lab_utils.course import read_course
+from tests.on_demand import fill, tiny
 from tests.sample_course import COURSE, ROOT
 from tests.tiny_wheels import wheel
 
@@ -236,6 +239,39 @@ def test_the_command(share: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"nothing would change in {share}" in capsys.readouterr().out
     assert main(["release", "--share", str(share / "no")]) == 2
     assert capsys.readouterr().err.startswith("error: there is no folder")
+
+
+def test_make_lab_in_a_release_on_a_laptop(release: Release, tmp_path: Path) -> None:
+    """For real but for the packages, which are tiny; in a path with spaces, and without dot."""
+    small = tiny(release)
+    registry = tmp_path / "registry"
+    fill(registry)
+    code = "import sys\nprint('JupyterLab', *sys.argv[1:])\n"
+    wheel(registry, "jupyterlab", "99", needs=("ipykernel",), code=code)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in ("make", "bash", "sh", "awk", "cat", "cksum", "dirname", "rm", "uname"):
+        (tools / tool).symlink_to(shutil.which(tool) or "/nowhere")
+    (tools / "python3").symlink_to(sys._base_executable)  # type: ignore[attr-defined]
+    home = tmp_path / "my laptop"
+    with zipfile.ZipFile(io.BytesIO(small.archive)) as archive:
+        archive.extractall(home)
+    environment = {"PATH": str(tools), "HOME": str(home), "PIP_CONFIG_FILE": os.devnull}
+    environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": registry.as_uri()}
+
+    def make(target: str) -> subprocess.CompletedProcess[str]:
+        command = [str(tools / "make"), target]
+        where = home / small.name
+        return subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True)
+
+    lab = make("lab")
+    assert "JupyterLab --no-browser --notebook-dir=notebooks" in lab.stdout, lab.stderr
+    assert "setup: done" in lab.stderr
+    check = make("check")
+    assert "setup:" not in check.stderr  # once is enough
+    assert "OK    dot is not there; pictures are drawn without it" in check.stdout
+    assert "FAIL" not in check.stdout
+    assert "make pack" in make("help").stdout
 
 
 def test_the_wheelhouse_holds_what_a_kernel_needs(

@@ -6,7 +6,9 @@ import zipfile
 from pathlib import Path
 
 
-def wheel(folder: Path, name: str, version: str, needs: tuple[str, ...] = ()) -> Path:
+def wheel(
+    folder: Path, name: str, version: str, needs: tuple[str, ...] = (), code: str = ""
+) -> Path:
     """Write a pure wheel with one module, ``name``, that knows its ``__version__``."""
     folder.mkdir(parents=True, exist_ok=True)
     module = name.replace("-", "_")
@@ -15,7 +17,7 @@ def wheel(folder: Path, name: str, version: str, needs: tuple[str, ...] = ()) ->
     lines = [f"Requires-Dist: {need}" for need in needs]
     head = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", *lines]
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{module}.py", f"__version__ = {version!r}\n")
+        archive.writestr(f"{module}.py", f"__version__ = {version!r}\n{code}")
         archive.writestr(f"{info}/METADATA", "\n".join(head) + "\n")
         archive.writestr(
             f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
