@@ -8,8 +8,15 @@ c = get_config()  # type: ignore[name-defined]  # noqa: F821  (traitlets puts it
 
 ROOT = Path(__file__).resolve().parents[1]
 # Where submissions, the gradebook and all that is made of them lie.
-HOME = Path(os.environ.get("AUTOGRADER_HOME", ROOT / "autograder")).resolve()
-STEPS = os.path.relpath(HOME, ROOT)  # below the root, as nbgrader wants it
+HOME = Path(os.environ.get("AUTOGRADER_HOME") or ROOT / "autograder").resolve()
+# formgrader wants all of it below the folder in which Jupyter was started.
+COURSE = ROOT if HOME == ROOT / "autograder" else HOME
+
+
+def below(path: Path) -> str:
+    """As nbgrader wants it: seen from the root of the course."""
+    return os.path.relpath(path, COURSE)
+
 
 if str(ROOT) not in sys.path:  # the command `nbgrader` does not look here by itself
     sys.path.append(str(ROOT))
@@ -18,15 +25,15 @@ if str(ROOT) not in sys.path:  # the command `nbgrader` does not look here by it
 if (programs := str(Path(sys.executable).parent)) not in os.get_exec_path():
     os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
-c.CourseDirectory.root = str(ROOT)
-c.CourseDirectory.source_directory = "solutions"
-c.CourseDirectory.release_directory = "notebooks"
-c.CourseDirectory.submitted_directory = f"{STEPS}/submitted"
-c.CourseDirectory.autograded_directory = f"{STEPS}/autograded"
-c.CourseDirectory.feedback_directory = f"{STEPS}/feedback"
-c.CourseDirectory.solution_directory = f"{STEPS}/solution"
-c.CourseDirectory.source_with_tests_directory = f"{STEPS}/source_with_tests"
-c.ZipCollectApp.downloaded_directory = f"{STEPS}/downloaded"
+c.CourseDirectory.root = str(COURSE)
+c.CourseDirectory.source_directory = below(ROOT / "solutions")
+c.CourseDirectory.release_directory = below(ROOT / "notebooks")
+c.CourseDirectory.submitted_directory = below(HOME / "submitted")
+c.CourseDirectory.autograded_directory = below(HOME / "autograded")
+c.CourseDirectory.feedback_directory = below(HOME / "feedback")
+c.CourseDirectory.solution_directory = below(HOME / "solution")
+c.CourseDirectory.source_with_tests_directory = below(HOME / "source_with_tests")
+c.ZipCollectApp.downloaded_directory = below(HOME / "downloaded")
 c.CourseDirectory.db_url = f"sqlite:///{HOME / 'gradebook.db'}"
 
 # Never copied along with notebooks: a .py file there could be a solution.

@@ -165,7 +165,8 @@ def _nbgrader(home: Path, *arguments: str) -> None:
 def test_formgrader_opens_in_a_browser(graded: Path, browser: Browser) -> None:  # noqa: F811
     extension = "--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}"
     with jupyter_server(graded, extension) as (url, token):
-        browser.open(f"{url}formgrader/gradebook/lab4a?token={token}")
+        browser.open(f"{url}lab?token={token}")  # which gives the cookie
+        browser.open(f"{url}formgrader/gradebook/lab4a")
         browser.wait(
             "return document.body.innerText.includes('01_profiler')", "the notebooks of the lab"
         )
