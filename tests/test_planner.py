@@ -12,12 +12,13 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from torch import fx
 
+from autograder.engine.analysis import step_of
 from autograder.engine.apply import rewrite_with
 from autograder.engine.costs import estimated_seconds
 from autograder.engine.plan import apply, lowest_peak, plan
 from autograder.engine.search import Search
 from autograder.engine.simulate import Fate, Simulator
-from autograder.engine.values import Step, step_of
+from autograder.engine.values import Step
 from lab_utils.execute import StepResult, example_values, measured_peak, run
 from lab_utils.memory import live_bytes
 from lab_utils.schedule import Schedule, as_soon_as_possible, program_order, random_order

@@ -10,13 +10,14 @@ import torch
 from torch import fx, nn
 from torch.utils.checkpoint import CheckpointPolicy
 
+from autograder.engine.analysis import step_of
 from autograder.engine.apply import rewrite_with
 from autograder.engine.costs import estimated_seconds
 from autograder.engine.mutwo import Candidate, candidates, greedy
 from autograder.engine.plan import apply, plan
 from autograder.engine.search import Search
 from autograder.engine.simulate import Fate, Simulator
-from autograder.engine.values import Step, step_of
+from autograder.engine.values import Step
 from lab_utils.execute import run
 from lab_utils.graph import Kind, Phase, kind, phase
 from lab_utils.kept import is_early

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from torch import fx
 
-from autograder.engine.values import Step, step_of
+from autograder.engine.analysis import step_of
+from autograder.engine.values import Step
 
 
 @dataclass

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from torch import fx
 
+from autograder.engine.analysis import step_of
 from autograder.engine.apply import rewrite_with
 from autograder.engine.search import Choice, Search
 from autograder.engine.simulate import Fate, Simulator
-from autograder.engine.values import NEVER, Step, step_of
+from autograder.engine.values import NEVER, Step
 from lab_utils.kept import is_early
 from lab_utils.memory import live_bytes
 from lab_utils.schedule import program_order

@@ -29,7 +29,7 @@ from tests.workloads import Case, make_case
 
 PICTURE = Path(__file__).parents[2] / "build" / "recompute.png"
 MIN_CUT_BUDGETS = (1.0, 0.6, 0.4, 0.2)
-ROUNDS = 7
+ROUNDS = 5
 
 RIVALRIES: dict[str, Callable[[], Workload]] = {
     "MLP-4": lambda: models.mlp(4),
