@@ -24,7 +24,10 @@
 # eaten up by backward](images/memory_line.svg)
 #
 # The yellow mountain is what this lab is about: *activations*, made in forward, kept for
-# backward. In notebooks 2 to 4 you make it melt.
+# backward. In notebooks 2 to 4 you make it melt. On the way you can look into the graph:
+#
+# ![The explorer: one block of the graph in three lanes, a clone selected, and what is known
+# about it](images/explorer.png)
 
 # %%
 from collections import defaultdict

@@ -20,6 +20,11 @@
 # - the gradients are the same, bit for bit.
 #
 # ![Memory line before and after rewiring: the mountain of activations is gone](images/rewired.svg)
+#
+# At the end you can run through both as a film, step by step:
+#
+# ![The film: before and after side by side, the operators that run now, and what is
+# alive](images/film.png)
 
 # %%
 import torch

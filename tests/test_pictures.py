@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab_utils.graph import Kind
-from lab_utils.lab4a import open_graph
+from lab_utils.checks import attempt
+from lab_utils.compare.diff import Differs, diff
+from lab_utils.graph import Kind, add_control_dependency, copy_graph
+from lab_utils.lab4a import TASKS, open_graph, public_cases
 from lab_utils.memory import live_bytes
 from lab_utils.pictures.memory_svg import Panel, height_of, memory_svg, scale_for
 from lab_utils.pictures.plots import plot_memory
 from lab_utils.schedule import as_soon_as_possible, program_order
+from tests.lab4a_solutions import FUNCTION_OF, functions
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -41,8 +48,9 @@ def areas(root: ElementTree.Element) -> dict[str, str]:
     return found
 
 
+@settings(max_examples=20)
 @given(
-    st.integers(1, 900).flatmap(
+    st.integers(1, 500).flatmap(
         lambda steps: st.dictionaries(
             st.sampled_from(list(Kind)),
             st.lists(st.integers(0, 10**9), min_size=steps, max_size=steps),
@@ -99,3 +107,74 @@ def test_a_plot_has_a_form_for_every_reader() -> None:
         assert "currentColor" in bundle["text/html"]
         assert f"{line.peak / 1e6:.2f} MB" in bundle["text/plain"]
         assert len(repr(value)) < 400
+
+
+def test_a_diff_is_drawn_with_its_edges() -> None:
+    wanted, mine = open_graph("llm_mlp.rewired"), open_graph("llm_mlp.injected")
+    found = diff(wanted, mine)
+    bundle = found._repr_mimebundle_()
+    root = parsed(bundle["image/svg+xml"])
+    titles = [element.text or "" for element in root.iter(f"{SVG}title")]
+    reader = next(one for one in found if one.kind is Differs.READS)
+    assert any(t.startswith(f"missing: {reader.node} reads ") for t in titles)
+    assert f"needless: {reader.node} reads {reader.other}" in titles
+    marked = {
+        p.get("stroke"): p for p in root.iter(f"{SVG}path") if p.find(f"{SVG}title") is not None
+    }
+    assert marked["#d62728"].get("stroke-dasharray")
+    assert not marked["#999"].get("stroke-dasharray")
+    assert bundle["text/plain"] == found.summary()
+    assert "equal" in diff(wanted, wanted)._repr_mimebundle_()["text/html"]
+
+
+def test_missing_and_needless_waits_are_drawn() -> None:
+    graph = open_graph("llm_mlp.rewired")
+    waiting, _ = copy_graph(graph)
+    named = {node.name: node for node in waiting.nodes}
+    add_control_dependency(named["l0_gate_proj_recomp"], named["d_l1_add"])
+    for a, b, mark in ((graph, waiting, "needless"), (waiting, graph, "missing")):
+        html = diff(a, b)._repr_mimebundle_()["text/html"]
+        assert f"{mark}: l0_gate_proj_recomp waits for" in html
+
+
+FILES = {"1.5": "llm_mlp.dot", "4.2": "llm_mlp_ar.dot"}
+
+
+@pytest.mark.parametrize("task_id", list(TASKS))
+def test_every_check_draws_the_answer_beside_what_is_wanted(task_id: str) -> None:
+    task = TASKS[task_id]
+    assert task.picture is not None
+    reference = Path(__file__).parents[1] / "autograder" / "reference"
+    asked = reference / FILES[task_id] if task_id in FILES else functions()[FUNCTION_OF[task_id]]
+    for case in public_cases(task_id):
+        drawing = task.picture(case, attempt(task, asked, case.given)["answer"])
+        parsed(drawing.svg)
+        assert drawing.words
+        assert "red and dashed" not in drawing.html.lower()
+
+
+def test_a_forgotten_reader_is_drawn_red_and_dashed() -> None:
+    given = public_cases("3.1")[0]
+    answer = attempt(TASKS["3.1"], lambda graph, clones: None, given.given)["answer"]
+    assert TASKS["3.1"].picture is not None
+    html = TASKS["3.1"].picture(given, answer).html
+    assert "Red and dashed: missing" in html
+    assert "missing: d_l3_down_proj_w reads l3_gate_up_proj_recomp" in html
+    assert "needless: d_l3_down_proj_w reads l3_gate_up_proj" in html
+
+
+def test_a_bare_graph_in_a_cell_is_a_picture() -> None:
+    """In a fresh interpreter, as a kernel is: nothing but ``import lab_utils`` is needed."""
+    code = """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_cell("import lab_utils; from lab_utils.lab4a import open_graph")
+shown, _ = shell.display_formatter.format(shell.ev("open_graph('llm_mlp')"))
+assert "<svg" in shown["text/html"] and "<svg" in shown["image/svg+xml"], shown.keys()
+assert "layers.0" in shown["text/plain"]
+import torch.fx
+foreign, _ = shell.display_formatter.format(torch.fx.Graph())
+assert "text/html" not in foreign
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)

@@ -51,7 +51,8 @@ def draw_differences(
     absent = [replace(b, name=name(b.name)) for b in wanted.boxes if b.name not in mine_of]
     extra = {b.name for b in mine.boxes} - set(mine_of.values())
     ringed = dict.fromkeys(extra, _NEEDLESS) | {b.name: _MISSING for b in absent}
-    marked.sort(key=lambda arrow: arrow.target)  # what was read beside what should be
+    place = {box.name: index for index, box in enumerate(mine.boxes)}
+    marked.sort(key=lambda a: place.get(a.target, -1))  # what was read beside what should be
     if not marked and not ringed:
         return None
     named = [n for a in marked for n in (a.source, a.target)] + list(ringed)

@@ -53,8 +53,12 @@ class Explorer(Live):
             )
             for kind in kinds
         }
-        self.control = w.Checkbox(True, description="control edges", indent=False)
-        self.ends = w.Checkbox(False, description="weights and update", indent=False)
+        self.control = w.Checkbox(
+            True, description="control edges", indent=False, layout={"width": "auto"}
+        )
+        self.ends = w.Checkbox(
+            False, description="weights and update", indent=False, layout={"width": "auto"}
+        )
         self.lanes = w.HTML()
         self.about = w.HTML()
         self.block.observe(lambda _: self._open(), "value")
