@@ -247,7 +247,7 @@ sys.exit(not any(fact.ok and fact.text.startswith("torch ") for fact in environm
     if make_room_for_state && lock && choose_python && bring_release && make_venv; then
         register_kernel
         self_test
-        say "      to pack: cd '$work' && '$venv/bin/python' -m lab_utils pack"
+        say "      to pack: cd '$work' && '$venv/bin/python' -m lab_utils pack lab4a"
     fi
     if [ "$failed" -eq 0 ]; then
         say "OK    all is ready. Open this folder: ${work:-}/notebooks"

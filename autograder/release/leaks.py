@@ -22,7 +22,10 @@ GIVEN = {"llm_mlp.dot"}  # a reference that students are given: the graph as it 
 
 def leaks_in_release(files: Files, root: Path) -> list[str]:
     """What must not be in a release and is, one line for each."""
-    sources = [path.read_text(encoding="utf-8") for path in sorted(root.glob("solutions/lab*.py"))]
+    course = read_course(root / "setup" / "course.toml")
+    names = {notebook.source for lab in course.labs.values() for notebook in lab.notebooks}
+    paths = [root / "solutions" / f"{name}.py" for name in sorted(names)]
+    sources = [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
     notebooks = {p: c for p, c in files.items() if p.startswith("notebooks/")}
     others = {p: c for p, c in files.items() if p not in notebooks}
     found = [f"{path}: belongs to instructors" for path in files if path.startswith(OURS)]
@@ -30,7 +33,6 @@ def leaks_in_release(files: Files, root: Path) -> list[str]:
         found += [f"notebooks: a secret line, {line!r}" for line in leaks([source], notebooks)]
     found += [f"{path}: has lines of a solution" for path in _with_solutions(sources, others)]
     found += _with_hidden(files, root)
-    course = read_course(root / "setup" / "course.toml")
     students = {name for lab in course.labs.values() for name in lab.extensions}
     for path, text in ((path, "\n".join(texts({path: c}))) for path, c in files.items()):
         found += [f"{path}: names a student, {name}" for name in students if name in text]
