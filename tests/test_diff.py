@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from torch import fx
 from torch.utils._pytree import tree_flatten_with_path
 
-from lab_utils import reach
+from lab_utils.compare import reach
 from lab_utils.compare.diff import Difference, Differs, diff, equal
 from lab_utils.compare.reach import forced_pairs
 from lab_utils.effects import dependencies

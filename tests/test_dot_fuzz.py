@@ -23,7 +23,8 @@ from torch._subclasses import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from lab_utils import dot_check, operators
+from lab_utils.dot import check as dot_check
+from lab_utils.dot import operators
 from lab_utils.dot.drawing import DotError
 from lab_utils.dot.operators import OPERATORS
 from lab_utils.dot.read import read_dot

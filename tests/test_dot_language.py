@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lab_utils import dot_read as reader
-from lab_utils import dot_syntax
+from lab_utils.dot import read as reader
+from lab_utils.dot import syntax as dot_syntax
 from lab_utils.dot.drawing import DotError
 from lab_utils.dot.read import read_dot
 from lab_utils.graph import control_dependencies
