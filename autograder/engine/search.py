@@ -90,17 +90,21 @@ class Search:
         ``capped`` counts no more bytes of a value than are over the budget.
         """
         best = choice
+        at_once = 1 + len(self.free) // 60  # so that a large graph needs no more simulations
         while choice.result.peak > self.budget and limit > 0 and self.evaluations > 0:
             over = choice.result.peak - self.budget
-            moves = [*self.moves(choice)]
+
+            def ratio(move: Move, over: int = over) -> float:
+                return (min(move.freed, over) if capped else move.freed) / (move.seconds + 1e-9)
+
+            moves = sorted(self.moves(choice), key=ratio, reverse=True)
             if not moves:
                 break
             fates = list(choice.fates)
-            move = max(
-                moves,
-                key=lambda m: (min(m.freed, over) if capped else m.freed) / (m.seconds + 1e-9),
-            )
-            fates[move.value] = move.fate
+            for move in moves[:at_once]:
+                if over > 0 and fates[move.value] == choice.fates[move.value]:
+                    fates[move.value] = move.fate
+                    over -= move.freed
             choice = self.look(fates)
             best = min(best, choice, key=self.rank)
             limit -= 1
@@ -161,7 +165,7 @@ class Search:
         while self.evaluations > 0 and patience > 0:
             patience -= 1
             fates = list(best.fates)
-            changed = [i for i in self.free if self.step.values[i].last_late >= 0 or fates[i]]
+            changed = self.worth_changing(best)
             for index in draw.sample(changed, min(draw.randint(1, 3), len(changed))):
                 options = [Fate.KEPT, Fate.DROPPED]
                 if self.step.makers[self.step.values[index].maker].draw is not None:
@@ -172,3 +176,18 @@ class Search:
                 trial = self.prune(trial, limit=12)
             best = min(best, trial, key=self.rank)
         return best
+
+    def worth_changing(self, choice: Choice) -> list[int]:
+        """Within the budget any value; above it those in memory at the peak, clones included."""
+        fates, place = choice.fates, choice.result.place
+        if choice.result.peak <= self.budget:
+            return [i for i in self.free if self.step.values[i].last_late >= 0 or fates[i]]
+        run, _, last = self.simulator.reruns(fates)
+        scale = self.simulator.length + 1
+        found = []
+        for index in self.free:
+            value = self.step.values[index]
+            start = run[value.maker] if fates[index] else value.born
+            if start <= place <= max(value.last_late, last[index] // scale):
+                found.append(index)
+        return found or self.free
