@@ -17,6 +17,7 @@ from lab_utils.checks import attempt
 from lab_utils.compare.diff import Differs, diff
 from lab_utils.graph import Kind, add_control_dependency, copy_graph
 from lab_utils.lab4a import TASKS, open_graph, public_cases
+from lab_utils.lab4b.records import Plan
 from lab_utils.memory import live_bytes
 from lab_utils.pictures.memory_svg import Panel, height_of, memory_svg, scale_for
 from lab_utils.pictures.plots import plot_memory
@@ -178,3 +179,14 @@ assert "text/html" not in foreign
 """
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+def test_a_plan_is_drawn_on_the_memory_line() -> None:
+    graph = open_graph("llm_mlp")
+    named = {node.name: node for node in graph.nodes}
+    drop = [named["l0_gate_proj"], named["l1_gate_proj"]]
+    bundle = Plan(drop, 9_000_000)._repr_mimebundle_()
+    assert "R RECOMP" in texts(parsed(bundle["image/svg+xml"]))
+    assert "budget 9.00 MB" in bundle["text/html"]
+    assert bundle["text/plain"].startswith("plan: drop 2 values (l0_gate_proj, l1_gate_proj)")
+    assert "drop 0 values" in Plan([], 5)._repr_mimebundle_()["text/plain"]

@@ -55,6 +55,12 @@ class Plan(NamedTuple):
     drop: list[fx.Node]
     nbytes: int
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """A bare plan in a cell is a picture."""
+        from lab_utils.lab4b.plan_picture import draw_plan
+
+        return draw_plan(self.drop, self.nbytes)._repr_mimebundle_()
+
 
 def record(fields: Mapping[str, Any], nodes: Mapping[str, fx.Node]) -> Candidate:
     """A candidate from plain data, as it crosses between processes."""
