@@ -31,8 +31,13 @@ def _change(number: int) -> Change:
     return changes[number * 7 % len(changes)]
 
 
+def _name(number: int) -> str:
+    """Of letters: the number at the end of a file's name is that of an upload."""
+    return f"honest {'abcdefghij'[number // 10 % 10]}{'klmnopqrst'[number % 10]}on"
+
+
 def _hand_in(folder: Path, number: int) -> None:
-    with zipfile.ZipFile(folder / f"honest_{number:03}.zip", "w") as file:
+    with zipfile.ZipFile(folder / f"{_name(number)}.zip", "w") as file:
         for name, book in with_change(_change(number)).items():
             file.writestr(f"{name}.ipynb", nbformat.writes(book))
 
@@ -58,6 +63,6 @@ def benchmarks() -> Iterator[Row]:
         )
         with (home / "grades" / LAB / "grades.csv").open(encoding="utf-8", newline="") as file:
             rows = {row["student"]: row for row in csv.DictReader(file)}
-        right = sum(_is_right(rows[f"honest-{n:03}"], n) for n in range(HONEST))
+        right = sum(_is_right(rows[_name(n).replace(" ", "-")], n) for n in range(HONEST))
     name = f"grade, honest ones of a class with {len(rows) - HONEST} others"
     yield Row(name, right, "all of them", HONEST, "students", goal=1, higher_is_better=True)
