@@ -24,6 +24,7 @@ from nbgrader.api import Gradebook
 from autograder.classroom.grade import Order, Outcome, grade_class
 from autograder.classroom.gradebook import Book
 from autograder.classroom.home import Home
+from autograder.executor import Isolation
 from lab_utils.errors import LabError
 from tests.collect_class import ANSWERS, CLASS, FIRST, put, zip_of
 from tests.sample_course import LAB, ROOT, fill, folder_of
@@ -184,6 +185,12 @@ def test_one_student_alone_and_who_was_not_meant(run: Run) -> None:
     assert run.examined == ["jdoe3"]
     with pytest.raises(LabError, match=r"nobody called 'jane do' .* did you mean jane doe"):
         run(only=("jane do",))
+
+
+def test_what_was_graded_with_less_isolation_than_required_is_graded_anew(run: Run) -> None:
+    run(only=("jdoe3",))
+    run(only=("jdoe3",), require=Isolation.LIMITS)
+    assert run.examined == ["jdoe3"]
 
 
 def test_a_newer_upload_is_graded_anew_and_nobody_else(

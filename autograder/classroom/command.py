@@ -67,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
         options.jobs,
         tuple(options.only),
         options.again,
+        Isolation(options.require_isolation),
     )
     console = Console()
     columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn())
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
             task = bar.add_task("collecting", total=None)
             outcome = grade_class(
                 order,
-                lambda order: sandbox(order, Isolation(options.require_isolation)),
+                sandbox,
                 lambda student, done, of: bar.update(
                     task, description=student or "grading", completed=done, total=of
                 ),

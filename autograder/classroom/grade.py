@@ -20,6 +20,7 @@ from autograder.classroom.ledger import Entry, Ledger
 from autograder.classroom.outcomes import write_outcomes
 from autograder.classroom.sheet import Sheet
 from autograder.collect import Roster, Submission, collect
+from autograder.executor import Isolation
 from autograder.verdict import SubmissionVerdict, load_verdict
 from lab_utils.course import Lab, read_course
 from lab_utils.errors import LabError
@@ -45,6 +46,8 @@ class Order:
     """Ids or names of the students to grade; nobody named: all."""
     again: bool = False
     """Grade also what was graded before."""
+    require: Isolation = Isolation.NONE
+    """Refuse to run with less isolation; what was graded with less is graded again."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +103,16 @@ def _to_grade(
             continue
         entry = ledger.entry(row.student)
         stale = entry is None or entry.key != ledger.key(row.folder) or bool(entry.trouble)
-        if row.student in chosen and (stale or order.again):
+        if row.student in chosen and (stale or order.again or _ran_with_less(order, row.student)):
             ledger.forget(row.student)
             yield row.student
+
+
+def _ran_with_less(order: Order, student: str) -> bool:
+    if order.require is Isolation.NONE:
+        return False
+    verdict = load_verdict(order.home.path, order.lab, student)
+    return verdict is not None and order.require > verdict.isolation
 
 
 def _chosen(only: Sequence[str], rows: Sequence[Submission]) -> set[str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autograder.classroom.grade import Order
-from autograder.executor import Isolation
 from autograder.grading import Grader, load_graded
 from autograder.labs import read_plan
 from autograder.submission import digest_of, read_submission
@@ -16,9 +15,9 @@ from autograder.verdict import SubmissionVerdict
 class Sandbox:
     """Examines submissions in the sandboxes of a grader."""
 
-    def __init__(self, order: Order, grader: Grader, require: Isolation) -> None:
-        """``require`` is the least isolation of a verdict that is taken from an earlier run."""
-        self._order, self._grader, self._require = order, grader, require
+    def __init__(self, order: Order, grader: Grader) -> None:
+        """The grader has been entered."""
+        self._order, self._grader = order, grader
 
     def examine(self, student: str) -> SubmissionVerdict:
         """The verdict; what was cut off after it was decided is not run again."""
@@ -26,14 +25,14 @@ class Sandbox:
         submission = read_submission(student, home.submitted / student / lab)
         digest = digest_of(self._grader.plan, submission)
         known = None if self._order.again else load_graded(home.path, lab, student, digest)
-        if known is None or self._require > known.verdict.isolation:
+        if known is None or self._order.require > known.verdict.isolation:
             known = self._grader.grade(submission)
             known.save(home.path)
         return known.verdict
 
 
 @contextmanager
-def sandbox(order: Order, require: Isolation = Isolation.NONE) -> Iterator[Sandbox]:
+def sandbox(order: Order) -> Iterator[Sandbox]:
     """An examiner for ``grade_class``.
 
     Raises:
@@ -41,5 +40,5 @@ def sandbox(order: Order, require: Isolation = Isolation.NONE) -> Iterator[Sandb
     """
     plan = read_plan(order.lab, order.home.root / "solutions" / order.lab)
     hidden = (order.home.path, order.source)
-    with Grader(plan, jobs=order.jobs, require=require, hidden=hidden) as grader:
-        yield Sandbox(order, grader, require)
+    with Grader(plan, jobs=order.jobs, require=order.require, hidden=hidden) as grader:
+        yield Sandbox(order, grader)
