@@ -8,6 +8,7 @@ outputs, the score of each test among them.
 from __future__ import annotations
 
 import atexit
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,10 @@ from traitlets import Unicode
 from autograder.executor import Isolation
 from autograder.executor.markup import safe_markdown
 from autograder.grading import Graded, Grader, load_graded
-from autograder.labs import keyed_cells, read_plan
+from autograder.labs import LabPlan, keyed_cells, read_plan
 from autograder.submission import digest_of, read_submission
 
-_graders: dict[tuple[str, str, str], Grader] = {}
+_graders: dict[str, Grader] = {}
 
 
 class SandboxedExecute(NbGraderPreprocessor):
@@ -53,32 +54,35 @@ class SandboxedExecute(NbGraderPreprocessor):
         course = CourseDirectory(config=self.config)
         home = Path(course.root, course.submitted_directory).resolve().parent
         folder = Path(course.format_path(course.submitted_directory, student, lab))
-        source = Path(course.format_path(course.source_directory, ".", lab))
-        plan = read_plan(lab, source)
-        submission = read_submission(student, folder, _ignored(course))
+        plan = _plan(lab, Path(course.format_path(course.source_directory, ".", lab)))
+        submission = read_submission(student, folder)
         digest = digest_of(plan, submission)
         known = load_graded(home, lab, student, digest)
         if known is None:
-            known = self._grader(lab, source, plan.digest).grade(submission)
+            known = self._grader(plan).grade(submission)
             known.save(home)
             for remark in known.verdict.remarks:
                 self.log.warning("%s: %s", student, remark)
         return known
 
-    def _grader(self, lab: str, source: Path, digest: str) -> Grader:
-        key = (lab, str(source), digest)
-        if key not in _graders:
+    def _grader(self, plan: LabPlan) -> Grader:
+        if plan.digest not in _graders:
             close()
-            plan = read_plan(lab, source)
             grader = Grader(plan, jobs=1, require=Isolation(self.require_isolation))
-            _graders[key] = grader.__enter__()
+            _graders[plan.digest] = grader.__enter__()
             self.log.info("%s", grader.executor.reached)
-        return _graders[key]
+        return _graders[plan.digest]
 
 
-def _ignored(course: CourseDirectory) -> list[str]:
-    """What nbgrader leaves out, but for Python files: those are the student's own here."""
-    return [glob for glob in course.ignore if glob != "*.py"]
+def _plan(lab: str, source: Path) -> LabPlan:
+    """The plan of a lab, read again when one of its notebooks has changed."""
+    stats = [(path.name, path.stat()) for path in sorted(source.glob("*.ipynb"))]
+    return _read(lab, source, tuple((name, at.st_mtime_ns, at.st_size) for name, at in stats))
+
+
+@lru_cache(maxsize=4)
+def _read(lab: str, source: Path, _state: tuple[object, ...]) -> LabPlan:
+    return read_plan(lab, source)
 
 
 @atexit.register

@@ -19,6 +19,7 @@ from autograder.verdict import Remark
 from lab_utils.checks import Case
 
 _ACTIVE = re.compile(r"<\s*(script|iframe|object|embed|svg|form)\b|\son\w+\s*=|javascript:", re.I)
+_IGNORED = ("*.pyc", "__pycache__", "*_cache", ".ipynb_checkpoints", ".DS_Store", "feedback")
 _MOST_FILES = 500
 _MOST_BYTES = 32_000_000  # of all files together
 
@@ -34,13 +35,13 @@ class Submission:
     """What was found wrong with it while it was read."""
 
 
-def read_submission(student: str, folder: Path, ignore: Sequence[str] = ()) -> Submission:
+def read_submission(student: str, folder: Path) -> Submission:
     """The files in ``folder``; what cannot be read is left out, and this is said."""
     books: dict[str, NotebookNode] = {}
     files: dict[str, bytes] = {}
     remarks: list[Remark] = []
     left = _MOST_BYTES
-    for path in _files(folder, ignore):
+    for path in _files(folder):
         name = path.relative_to(folder).as_posix()
         try:
             if path.suffix == ".ipynb" and "/" not in name:
@@ -68,10 +69,10 @@ def active_text(submission: Submission) -> list[Remark]:
     ]
 
 
-def _files(folder: Path, ignore: Sequence[str]) -> Iterator[Path]:
+def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder).parts
-        ignored = any(fnmatch(part, glob) for part in inside for glob in ignore)
+        ignored = any(fnmatch(part, glob) for part in inside for glob in _IGNORED)
         if path.is_file() and not path.is_symlink() and not ignored:
             yield path
 
