@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -170,7 +171,10 @@ def test_an_attack_gets_nothing_and_spoils_nothing(group: str, places: dict[str,
         jobs += [hostile_job(attack, places), honest_job(f"after: {attack.name}")]
     answers = ANSWERS if group == next(iter(GROUPS)) else []
     jobs += map(bad_answer_job, answers)
-    with Executor(limits=LIMITS, jobs=1, require=Isolation.FULL) as executor:
+    # Those that read take their time, and none of them runs until it is stopped.
+    patient = replace(LIMITS, cell_seconds=30, notebook_seconds=90)
+    limits = patient if "reading" in group else LIMITS
+    with Executor(limits=limits, jobs=1, require=Isolation.FULL) as executor:
         results = {result.id: result for result in executor.map(jobs)}
     found = {answer.name: list(unexpected(answer, results[answer.name])) for answer in answers}
     found |= {
@@ -183,7 +187,8 @@ def test_an_attack_gets_nothing_and_spoils_nothing(group: str, places: dict[str,
 @pytest.mark.parametrize("level", [Isolation.NAMESPACES, Isolation.LIMITS])
 def test_reading_is_stopped_without_bubblewrap(level: Isolation, places: dict[str, str]) -> None:
     jobs = [alone(attack, places) for attack in READING]
-    with Executor(level, limits=LIMITS, jobs=1, preload=(), warm_up="") as executor:
+    patient = replace(LIMITS, cell_seconds=30)
+    with Executor(level, limits=patient, jobs=1, preload=(), warm_up="") as executor:
         if executor.reached.level is not level:
             pytest.skip(str(executor.reached))
         found = {result.id: shown(result) for result in executor.map(jobs * 2)}

@@ -39,8 +39,8 @@ import os, sys
 root = "ROOT"
 wanted = ["solutions", "autograder/lab4a", "autograder/executor", "notebooks", "tests", ".git"]
 tries = [os.path.join(root, name) for name in wanted] + [
-    "SECRET", "../solutions", "../../solutions", "gradebook.db", "/root", "/etc/shadow",
-    "/etc/passwd", "/var", root + "/README.md"]
+    "SECRET", "../solutions", "../../solutions", "gradebook.db", os.path.join("/root", ".ssh"),
+    "/etc/shadow", "/etc/passwd", "/var", root + "/README.md"]
 for path in tries:
     try:
         print("BREACH", path, os.listdir(path) if os.path.isdir(path) else open(path).read(20))
