@@ -123,4 +123,6 @@ def environment(temporary: str) -> dict[str, str]:
         # A thread pool would not survive the fork of the warm process.
         **{f"{library}_NUM_THREADS": "1" for library in threads},
         **({"LD_LIBRARY_PATH": libraries} if libraries else {}),
+        # How large the experiments of notebook 06 are; see lab_utils/lab4b/experiments.py.
+        "LAB4B_SIZE": os.environ.get("LAB4B_SIZE", "full"),
     }

@@ -45,6 +45,15 @@ def selection_cases(name: str, graph: fx.Graph) -> dict[str, list[CaseData]]:
         "5.2": _rebuild_cases(name, dot, graph, list(found)),
         "5.3": [_case(name, given, _described(graph, seconds))],
     }
+    cases["6.1"] = [_case(name, given, {"rows": _analysed(graph, seconds)})]
+    drop = reference.choose(graph, seconds, 0).drop
+    cases["6.3"] = [
+        _case(
+            name,
+            {"graph": dot, "drop": [node.name for node in drop]},
+            {"nbytes": reference.simulate(graph, drop).nbytes},
+        )
+    ]
     if 2 <= len(found) <= FEW:
         plans = _Plans(graph, list(found), seconds)
         cases["5.4"] = _update_cases(name, dot, graph, seconds)
@@ -76,6 +85,18 @@ def _rebuild_cases(name: str, dot: str, graph: fx.Graph, found: list[fx.Node]) -
             )
         )
     return cases
+
+
+def _analysed(graph: fx.Graph, seconds: Seconds) -> dict[str, list[float]]:
+    """Bytes, idle seconds and recompute seconds of each candidate."""
+    return {
+        c.node.name: [
+            c.nbytes,
+            sum(cost for n, cost in seconds.items() if c.last_forward < n < c.first_backward),
+            c.seconds,
+        ]
+        for c in reference.describe(graph, seconds)
+    }
 
 
 def _described(graph: fx.Graph, seconds: Seconds) -> CaseData:

@@ -18,7 +18,7 @@ from lab_utils.lab4b.records import record
 _ACCOUNT = {name: getattr(reference, name) for name in ("candidates", "rebuild")}
 _GREEDY = {name: getattr(reference, name) for name in ("describe", "update", "simulate")}
 #: What earlier tasks ask for, by the task that may call right versions of it.
-LENT = {"5.3": _ACCOUNT, "5.6": _GREEDY}
+LENT = {"5.3": _ACCOUNT, "5.6": _GREEDY, "6.1": {"describe": reference.describe}}
 _LAB = Graded(lab_utils.lab4b, Path(__file__).with_name("hidden_cases.json"), lent=LENT)
 check, graded_cases = _LAB.check, _LAB.cases
 

@@ -9,7 +9,7 @@ from torch import fx
 from lab_utils.again import rebuildable, run_again
 from lab_utils.graph import LabError
 from lab_utils.kept import in_backward, is_early, kept_values
-from lab_utils.lab4b import candidate_tasks, greedy_tasks
+from lab_utils.lab4b import candidate_tasks, experiment_tasks, greedy_tasks
 from lab_utils.lab4b.lending import borrowed
 from lab_utils.lab4b.records import Candidate, Plan, Rebuild, Simulated
 from lab_utils.tasks import LabTasks
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _FOLDER = Path(__file__).with_name("graphs")
-_LAB = LabTasks((*candidate_tasks.TASKS, *greedy_tasks.TASKS), _FOLDER)
+_LAB = LabTasks((*candidate_tasks.TASKS, *greedy_tasks.TASKS, *experiment_tasks.TASKS), _FOLDER)
 TASKS = _LAB.tasks
 check, task_called, public_cases = _LAB.check, _LAB.task_called, _LAB.public_cases
 
