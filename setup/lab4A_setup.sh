@@ -154,8 +154,8 @@ sys.exit(not any(fact.ok and fact.text.startswith("torch ") for fact in environm
         if [ "${free:-$need}" -lt "$need" ]; then
             fail "the disk has $free MB left, and the packages need about $need MB" \
                 "delete what you do not need (du -sh ~/.cache ~/.conda), or set LAB_HOME to a larger disk"
-        elif [ "${files:-100000}" -lt 30000 ]; then
-            fail "the disk has room for only $files more files, and the packages are about 30000" \
+        elif [ "${files:-100000}" -lt 40000 ]; then
+            fail "the disk has room for only $files more files, and the packages are about 40000" \
                 "delete folders with many small files (old environments, ~/.conda/pkgs), and start again"
         else
             return 0
