@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
@@ -13,8 +14,9 @@ from torch import fx, nn
 
 from autograder.derived import ROOT
 from autograder.engine.rewrite import rewrite
-from autograder.lab4a.build import derived_files
+from autograder.lab4a import build as lab4a
 from autograder.lab4a.cases import rewrite_cases
+from autograder.lab4b import build as lab4b
 from lab_utils.checks import Case, Verdict, run_check
 from lab_utils.graph import LabError
 from lab_utils.lab4a import TASKS, assemble, public_cases
@@ -35,13 +37,11 @@ def reference(name: str) -> str:
     return (REFERENCE / name).read_text(encoding="utf-8")
 
 
-def test_derived_graphs_and_cases_are_fresh() -> None:
-    stale = [
-        str(path)
-        for path, text in derived_files().items()
-        if not (ROOT / path).is_file() or (ROOT / path).read_text(encoding="utf-8") != text
-    ]
-    assert not stale, "run: python -m autograder.lab4a.build"
+@pytest.mark.parametrize("lab", [lab4a, lab4b], ids=["lab4a", "lab4b"])
+def test_derived_graphs_and_cases_are_fresh(
+    lab: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert lab.main(["--check"]) == 0, f"run make notebooks: {capsys.readouterr().out}"
 
 
 def test_references_pass(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -137,8 +138,9 @@ ABSENT = (_student("Walter", "Weiss"),)
 
 
 def write_sample_class(folder: Path) -> Roster:
-    """Write the class' hand-ins into ``folder`` and its list beside them; gives the list."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Make ``folder`` hold the class' hand-ins, its list and nothing else; gives the list."""
+    shutil.rmtree(folder, ignore_errors=True)  # a hand-in of an earlier version is no student
+    folder.mkdir(parents=True)
     course = read_course(ROOT / "setup" / "course.toml")
     students = dict.fromkeys([*(hand_in.student for hand_in in CLASS), *ABSENT])
     for number, hand_in in enumerate(CLASS):
