@@ -14,7 +14,13 @@ from tests.browser import ROOT, Browser, jupyter_server
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
-NOTEBOOKS = sorted(path.stem for path in (ROOT / "solutions" / "lab4a").glob("*.ipynb"))
+LABS = ("lab4a", "lab4b")
+NOTEBOOKS = [
+    f"{lab}/{path.stem}"
+    for lab in LABS
+    for path in sorted((ROOT / "solutions" / lab).glob("*.ipynb"))
+]
+FILMS = ("lab4a/01_profiler", "lab4a/03_backward", "lab4a/04_control")
 ERROR = '[data-mime-type="application/vnd.jupyter.stderr"]'
 _HIDDEN = re.compile(r"^### BEGIN HIDDEN TESTS$.*?^### END HIDDEN TESTS$\n?", re.M | re.S)
 
@@ -22,9 +28,10 @@ _HIDDEN = re.compile(r"^### BEGIN HIDDEN TESTS$.*?^### END HIDDEN TESTS$\n?", re
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The solved notebooks, whose checks are the students' own."""
-    folder = tmp_path_factory.mktemp("lab") / "lab4a"
-    shutil.copytree(ROOT / "solutions" / "lab4a", folder)
-    for path in folder.glob("*.ipynb"):
+    folder = tmp_path_factory.mktemp("labs")
+    for lab in LABS:
+        shutil.copytree(ROOT / "solutions" / lab, folder / lab)
+    for path in folder.glob("*/*.ipynb"):
         notebook = nbformat.read(path, as_version=4)
         for cell in notebook.cells:
             cell.source = _HIDDEN.sub("", cell.source)
@@ -35,13 +42,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def lab(served: Path) -> Iterator[tuple[str, str]]:
     """A server of these notebooks."""
-    with jupyter_server(served.parent) as where:
+    with jupyter_server(served) as where:
         yield where
 
 
 def open_notebook(browser: Browser, lab: tuple[str, str], name: str) -> None:
     address, token = lab
-    browser.open(f"{address}lab/tree/lab4a/{name}.ipynb?reset&token={token}")
+    browser.open(f"{address}lab/tree/{name}.ipynb?reset&token={token}")
     browser.wait(
         "const context = window.jupyterapp?.shell?.currentWidget?.context?.sessionContext;"
         "return context?.isReady && context.session?.kernel?.status == 'idle'",
@@ -157,17 +164,26 @@ def budget_changes_the_choice(browser: Browser) -> None:
     look(browser, "budget", ".widget-select-multiple, .jupyter-widgets select[multiple]")
 
 
+def swapping_follows_the_link(browser: Browser) -> None:
+    plot = "return document.querySelector('.widget-interact img')?.src"
+    before = browser.wait(plot, "the plot of swapping")
+    press_on_slider(browser, 0, "ARROW_LEFT", 3)
+    browser.wait(f"{plot} != arguments[0] && {plot[7:]}", "the plot of a slower link", before)
+
+
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_notebook_runs_in_a_browser(browser: Browser, lab: tuple[str, str], name: str) -> None:
     open_notebook(browser, lab, name)
     run_all(browser, name)
-    if name == "01_profiler":
+    if name == "lab4a/01_profiler":
         explorer_follows_a_value(browser)
-    if name != "02_recomputation":
-        film_moves(browser, name)
-    if name == "03_backward":
+    if name in FILMS:
+        film_moves(browser, Path(name).name)
+    if name == "lab4a/03_backward":
         budget_changes_the_choice(browser)
-    browser.screenshot(name)
+    if name == "lab4b/05_selection":
+        swapping_follows_the_link(browser)
+    browser.screenshot(Path(name).name)
     assert not browser.console_errors()
     browser.js("return jupyterapp.commands.execute('docmanager:save').then(() => true)")
 
@@ -178,11 +194,12 @@ def test_without_a_kernel_nothing_is_blank(
     """The saved notebook as a plain page: the widgets' pictures stand in their place."""
     from nbconvert import HTMLExporter
 
-    path = served / "03_backward.ipynb"
+    name = "lab4a/03_backward"
+    path = served / f"{name}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     if not any(cell.get("outputs") for cell in notebook.cells):
-        open_notebook(browser, lab, path.stem)
-        run_all(browser, path.stem)
+        open_notebook(browser, lab, name)
+        run_all(browser, name)
         browser.js("return jupyterapp.commands.execute('docmanager:save').then(() => true)")
         notebook = nbformat.read(path, as_version=4)
     notebook.metadata.pop("widgets", None)

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.executor.inside.namespaces import HOME
+
 ROOT = Path(__file__).resolve().parents[2]
 INSIDE = Path(__file__).resolve().parent / "inside"
 KIT = "/kit"
@@ -54,6 +56,12 @@ class House:
         """For the files of sandboxes that have no file system of their own."""
         return self.folder / "tmp"
 
+    @property
+    def spare(self) -> str:
+        """Where a sandbox has its temporary files: /tmp, unless Python itself lies in there."""
+        taken = any(_is_in(path, "/tmp") for path in self.readable())
+        return f"{HOME}/tmp" if taken else "/tmp"
+
     def build(self, packages: Sequence[Path] = (ROOT / "lab_utils",)) -> None:
         """Make the folders, and copy into the kit what is ours in the sandbox."""
         for package in (INSIDE, *packages):
@@ -81,7 +89,7 @@ class House:
                 steps.append(["bind", path, path])
             elif kind == "empty" and is_shown:
                 steps.append(["empty", path])
-        return [*steps, ["bind", str(self.kit), KIT], ["empty", "/tmp"]]
+        return [*steps, ["bind", str(self.kit), KIT], ["empty", self.spare]]
 
     def open_to_readers(self) -> list[str]:
         """Hidden folders inside readable ones: only a sandbox with a file system can hide them."""

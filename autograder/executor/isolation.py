@@ -112,7 +112,7 @@ def _bubblewrap(house: House, disk_bytes: int, rooms: bool) -> list[str]:
         words += [option, *where]
     words += ["--proc", "/proc", "--dev", "/dev", "--dir", str(Path(HOME).parent), "--dir", HOME]
     if not rooms:  # then the house itself is the room
-        for folder in (HOME, "/tmp", "/dev/shm"):
+        for folder in (HOME, house.spare, "/dev/shm"):
             words += ["--size", str(disk_bytes), "--tmpfs", folder]
         words.append("--as-pid-1")
     return [*words, "--remount-ro", "/", "--chdir", "/", "--"]

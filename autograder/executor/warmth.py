@@ -42,7 +42,7 @@ def start_warm(
     """
     start = command(reached, house, disk_bytes)
     in_house = reached.level >= Isolation.NAMESPACES
-    kit, temporary = (KIT, "/tmp") if in_house else (str(house.kit), str(house.temporary))
+    kit, temporary = (KIT, house.spare) if in_house else (str(house.kit), str(house.temporary))
     outside = reached.level is Isolation.FULL
     ours, theirs = socket.socketpair()
     line = Line(ours)

@@ -116,7 +116,7 @@ def enter_room(disk_bytes: int, disk_files: int) -> None:
     kernel.mount("proc", "/proc", "proc", _SAFE)
     size = f"size={disk_bytes},nr_inodes={disk_files},mode=755"
     kernel.mount("tmpfs", HOME, "tmpfs", kernel.NO_SUID | kernel.NO_DEVICES, size)
-    for name, target in (("tmp", "/tmp"), ("shm", "/dev/shm"), ("lab", None)):
+    for name, target in (("tmp", os.environ["TMPDIR"]), ("shm", "/dev/shm"), ("lab", None)):
         folder = os.path.join(HOME, name)
         os.mkdir(folder)
         os.chmod(folder, 0o777)
