@@ -32,6 +32,7 @@ LAB4B_FUNCTION_OF = {
     "5.4": "update",
     "5.5": "simulate",
     "5.6": "choose",
+    "6.1": "analyse",
 }
 
 

@@ -21,6 +21,7 @@ from autograder.executor import (
     Question,
     Result,
 )
+from autograder.executor.markup import safe_html
 from autograder.lab4a import grade
 from lab_utils.checks import outcome
 from lab_utils.lab4a import public_cases, task_called
@@ -105,6 +106,8 @@ def comparable(outputs: list[dict[str, Any]]) -> list[Any]:
         else:
             pictures = {k for k in output["data"] if k.startswith("image/")}
             texts = {k: v for k, v in output["data"].items() if k not in pictures}
+            if "text/html" in texts:  # what acts when it is opened is taken out of ours
+                texts["text/html"] = safe_html(texts["text/html"])
             found.append((kind, sorted(pictures), texts))
     return (
         sorted(found, key=str)

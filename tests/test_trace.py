@@ -189,6 +189,17 @@ def test_what_has_no_faithful_graph_is_refused(model: nn.Module, words: list[str
     assert "\n" not in message
 
 
+def test_a_trace_that_fails_leaves_no_trace() -> None:
+    model = nn.Sequential(nn.Sequential(_Looks()))
+    before = trace_workload(llm_mlp(2, 8, 16, 4))
+    with pytest.raises(TraceError) as kept:  # what it holds lives as long as the error
+        trace_workload(_work(model))
+    assert [n.meta["module"] for n in trace_workload(llm_mlp(2, 8, 16, 4)).nodes] == [
+        n.meta["module"] for n in before.nodes
+    ]
+    del kept
+
+
 def test_an_unknown_optimizer_is_refused() -> None:
     with pytest.raises(LabError, match="RMSprop.*SGD, Adam or AdamW"):
         trace_workload(llm_mlp(1, 4, 4, 2), torch.optim.RMSprop)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -63,8 +64,8 @@ class Recorder:
         with annotate({"phase": Phase.LOSS}):
             loss = self._loss(result, given.get("target"))
         self.phase = Phase.BACKWARD
-        with annotate({"phase": Phase.BACKWARD}):
-            self._watch_backward(loss, {id(p): path for path, p in trained.items()})
+        with annotate({"phase": Phase.BACKWARD}), _Notes() as notes:
+            self._watch_backward(loss, {id(p): path for path, p in trained.items()}, notes)
             grads = torch.autograd.grad(loss, list(trained.values()), allow_unused=True)
         used = {path: g for path, g in zip(trained, grads, strict=True) if g is not None}
         self.phase = Phase.OPTIMIZER
@@ -117,13 +118,14 @@ class Recorder:
             raise TraceError("the loss must be one number: a tensor with a single element")
         return loss
 
-    def _watch_backward(self, loss: torch.Tensor, parameters: dict[int, str]) -> None:
+    def _watch_backward(
+        self, loss: torch.Tensor, parameters: dict[int, str], notes: _Notes
+    ) -> None:
         """Note, for each gradient that autograd makes, the value that it belongs to.
 
         A value is told by its autograd sequence number, which ``make_fx`` leaves on
         the forward node; a parameter by its path.
         """
-        from torch.fx.traceback import annotate
 
         def owner(function: Any) -> Any:
             variable = getattr(function, "variable", None)
@@ -134,16 +136,12 @@ class Recorder:
             return number() if number is not None else None
 
         def watch(function: Any) -> None:
-            entered: list[Any] = []
-
             def before(grad_outputs: tuple[torch.Tensor | None, ...]) -> None:
-                scope = annotate({"differentiates": sequence(function)})
-                scope.__enter__()
-                entered.append(scope)
+                notes.begin("differentiates", sequence(function))
                 self.totals.extend((g, sequence(function)) for g in grad_outputs if g is not None)
 
             def after(grad_inputs: tuple[torch.Tensor | None, ...], _outputs: Any) -> None:
-                entered.pop().__exit__(None, None, None)
+                notes.end()
                 for grad, (following, _) in zip(grad_inputs, function.next_functions, strict=True):
                     if grad is not None and following is not None:
                         self.partials.append((grad, owner(following), sequence(function)))
@@ -172,29 +170,47 @@ def _select(given: Mapping[str, torch.Tensor], kind: str) -> dict[str, torch.Ten
     return {key[len(start) :]: value for key, value in given.items() if key.startswith(start)}
 
 
+class _Notes:
+    """Notes on the operators that are traced, which hooks begin and end.
+
+    An error leaves some of them open. They are ended with the block: the garbage collector
+    would end them too, but in the middle of another trace.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[Any] = []
+
+    def begin(self, key: str, value: Any) -> None:
+        from torch.fx.traceback import annotate
+
+        self._open.append(annotate({key: value}))
+        self._open[-1].__enter__()
+
+    def end(self) -> None:
+        self._open.pop().__exit__(None, None, None)
+
+    def __enter__(self) -> _Notes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._open:
+            self.end()
+
+
 @contextmanager
 def module_paths(model: nn.Module) -> Iterator[None]:
     """While this is open, every traced operator notes the module that it runs in."""
-    from torch.fx.traceback import annotate
-
-    scopes: list[Any] = []
-
-    def enter(path: str) -> Callable[..., None]:
-        def hook(*_: Any) -> None:
-            scopes.append(annotate({"module": path}))
-            scopes[-1].__enter__()
-
-        return hook
-
-    def leave(*_: Any) -> None:
-        scopes.pop().__exit__(None, None, None)
-
-    handles = []
+    notes, handles = _Notes(), []
     for path, module in model.named_modules():
-        handles.append(module.register_forward_pre_hook(enter(path)))
-        handles.append(module.register_forward_hook(leave))
+        handles.append(module.register_forward_pre_hook(partial(_begin_module, notes, path)))
+        handles.append(module.register_forward_hook(lambda *_: notes.end()))
     try:
-        yield
+        with notes:
+            yield
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _begin_module(notes: _Notes, path: str, *_: Any) -> None:
+    notes.begin("module", path)
