@@ -520,13 +520,15 @@ plot_tradeoff({"your plans": mine})
 
 # %%
 import ipywidgets
+from IPython.display import display
 
 from lab_utils.lab4b.swapping import plot_swapping
 
 records = describe(mlp, estimate)
 link = ipywidgets.FloatLogSlider(value=10, base=10, min=-1, max=2, step=0.1, description="GB/s")
 ipywidgets.interactive(
-    lambda bandwidth: plot_swapping(mlp, records, estimate, bandwidth * 1e9), bandwidth=link
+    lambda bandwidth: display(plot_swapping(mlp, records, estimate, bandwidth * 1e9)),
+    bandwidth=link,
 )
 
 # %% [markdown]

@@ -154,7 +154,16 @@ def film_moves(browser: Browser, name: str) -> None:
     look(browser, f"{name} film", ".widget-play, .jupyter-widgets-play")
 
 
+def go_to_the_end(browser: Browser) -> None:
+    """Cells that are far away are not on the page."""
+    browser.js(
+        "const notebook = jupyterapp.shell.currentWidget.content;"
+        "return notebook.scrollToItem(notebook.widgets.length - 1).then(() => true)"
+    )
+
+
 def budget_changes_the_choice(browser: Browser) -> None:
+    go_to_the_end(browser)
     peak = "return document.body.innerText.match(/dropped (\\d+) · peak ([\\d.]+) MB/)"
     before = browser.wait(peak, "the budget slider")
     press_on_slider(browser, 1, "ARROW_LEFT", 60)
@@ -165,6 +174,7 @@ def budget_changes_the_choice(browser: Browser) -> None:
 
 
 def swapping_follows_the_link(browser: Browser) -> None:
+    go_to_the_end(browser)
     plot = "return document.querySelector('.widget-interact img')?.src"
     before = browser.wait(plot, "the plot of swapping")
     press_on_slider(browser, 0, "ARROW_LEFT", 3)
