@@ -9,14 +9,11 @@ from typing import Any
 
 import torch
 from torch import fx, nn
-from torch.utils.flop_counter import flop_registry
 
+from lab_utils import costs
 from lab_utils.effects import is_operation, overwritten_inputs, storages
 from lab_utils.graph import placeholders
 from lab_utils.schedule import runnable
-
-#: One core of a laptop: floating-point operations and bytes a second.
-FLOPS, BANDWIDTH = 5e10, 1e10
 
 
 def measured_seconds(
@@ -64,23 +61,5 @@ def estimated_seconds(graph: fx.Graph) -> dict[str, float]:
 
     For a model that is too large to run here.
     """
-    return {
-        node.name: _flops(node) / FLOPS + _bytes_moved(node) / BANDWIDTH
-        if is_operation(node)
-        else 0.0
-        for node in runnable(graph)
-    }
-
-
-def _flops(node: fx.Node) -> float:
-    formula = flop_registry.get(getattr(node.target, "overloadpacket", None))
-    if formula is None:
-        return 0.0
-    args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
-    return formula(*args, **kwargs, out_val=node.meta["val"])
-
-
-def _bytes_moved(node: fx.Node) -> int:
-    vals = [node.meta.get("val"), *(n.meta.get("val") for n in node.all_input_nodes)]
-    tensors = [t for val in vals for t in (val if isinstance(val, tuple) else (val,))]
-    return sum(t.numel() * t.element_size() for t in tensors if t is not None)
+    seconds = costs.estimated_seconds(graph)
+    return {node.name: seconds[node] for node in runnable(graph)}
