@@ -62,9 +62,12 @@ class _Repeatable:
     def __init__(self, graph: fx.Graph) -> None:
         self._memory = storages(graph)
         self._place = {node: place for place, node in enumerate(graph.nodes)}
-        self._written: dict[Storage, int] = {}  # the last place before the update
+        self._written: dict[Storage, int] = {}  # the last place that matters to a rebuilt value
+        last_need = max(
+            (place for node, place in self._place.items() if _reads_forward(node)), default=-1
+        )
         for node, place in self._place.items():
-            if phase(node) is not Phase.OPTIMIZER and node.op == "call_function":
+            if phase(node) is not Phase.OPTIMIZER or place < last_need:
                 for target in overwritten_inputs(node):
                     for storage in self._memory[target]:
                         self._written[storage] = place
@@ -77,3 +80,9 @@ class _Repeatable:
         return not any(s in self._written for s in own) and all(
             self._written.get(s, -1) <= self._place[node] for s in touched
         )
+
+
+def _reads_forward(node: fx.Node) -> bool:
+    """Whether ``node`` runs after the loss and reads what forward made."""
+    early = (n for n in node.all_input_nodes if n.op == "call_function" and is_early(n))
+    return node.op == "call_function" and not is_early(node) and any(early)

@@ -21,13 +21,18 @@ from lab_utils.graph import Kind, LabError, control_dependencies, kind
 aten = torch.ops.aten
 
 # Schemas of old operators leave these effects out.
-_UNDECLARED_VIEWS = {aten._unsafe_view.default: "self"}
+_UNDECLARED_VIEWS = {
+    aten._unsafe_view.default: "self",
+    aten.unsafe_split.Tensor: "self",
+    aten.unsafe_split_with_sizes.default: "self",
+}
 # These compute one loss for each element and reduce it inside the same allocation,
 # which keeps its size.
 _REDUCED_IN_PLACE = {
     aten.mse_loss.default,
     aten.smooth_l1_loss.default,
-    aten.huber_loss.default,
+    aten.binary_cross_entropy.default,
+    aten.soft_margin_loss.default,
 }
 _RUNNING_STATISTICS = {aten.native_batch_norm.default: ("running_mean", "running_var")}
 

@@ -3,7 +3,8 @@
 A value is in memory from the step that makes it to the step of its last reader.
 Views own no bytes: they keep alive what they look at. An operator with several
 outputs holds all of them until the last one has been taken out. Placeholders
-belong to the caller and stay; so do the results.
+belong to the caller and stay; so do the results. Where nothing runs, one step shows
+what is given.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ class MemoryLine(DrawsItself):
     @cached_property
     def by_kind(self) -> dict[Kind, list[int]]:
         """For each kind, the bytes held at each step."""
-        changes = {k: [0] * (len(self.schedule) + 1) for k in Kind}
+        steps = max(len(self.schedule), 1)
+        changes = {k: [0] * (steps + 1) for k in Kind}
         for life in self.lifetimes:
             changes[life.kind][life.first] += life.nbytes
             changes[life.kind][life.last + 1] -= life.nbytes
@@ -80,18 +82,18 @@ class MemoryLine(DrawsItself):
     @property
     def peak(self) -> int:
         """The most bytes held at any step."""
-        return max(self.total, default=0)
+        return max(self.total)
 
     @property
     def peak_step(self) -> int:
         """The first step at which the peak is held."""
-        return self.total.index(self.peak) if self.total else 0
+        return self.total.index(self.peak)
 
     @property
     def breakdown(self) -> dict[Kind, int]:
         """What the peak is made of: bytes of each kind; kinds without bytes are left out."""
         at = self.peak_step
-        return {k: line[at] for k, line in self.by_kind.items() if line and line[at]}
+        return {k: line[at] for k, line in self.by_kind.items() if line[at]}
 
     @property
     def static(self) -> int:
@@ -99,7 +101,7 @@ class MemoryLine(DrawsItself):
         return sum(x.nbytes for x in self.lifetimes if x.storage.owner.op == "placeholder")
 
     def __repr__(self) -> str:
-        peak = f"peak {self.peak:,} bytes at step {self.peak_step} of {len(self.schedule)}"
+        peak = f"peak {self.peak:,} bytes at step {self.peak_step} of {len(self.total)}"
         return f"<memory line, {self.schedule.name}: {peak}>"
 
     def alive(self, step: int) -> list[Lifetime]:

@@ -106,6 +106,21 @@ def test_a_view_keeps_alive_what_it_looks_at() -> None:
     assert line.total == [256, 256, 384, 388]  # relu's 128 bytes live until sum has read the view
 
 
+@pytest.mark.parametrize("given", [0, 2])
+def test_where_nothing_runs_one_step_shows_what_is_given(given: int) -> None:
+    graph = fx.Graph()
+    for place in range(given):
+        node = graph.placeholder(f"x{place}")
+        node.meta |= {"val": torch.empty(4, 8, device="meta"), "kind": Kind.INPUT}
+    graph.output({})
+    for schedule in (program_order(graph), as_soon_as_possible(graph)):
+        line = live_bytes(graph, schedule)
+        assert line.total == [128 * given]
+        assert line.peak == sum(line.breakdown.values()) == line.static == 128 * given
+        assert line.peak_step == 0
+        assert len(line.alive(0)) == given
+
+
 def test_weights_stay_and_activations_go(case: Case) -> None:
     line = live_bytes(case.graph, program_order(case.graph))
     weights = [n for n in case.graph.nodes if n.op == "placeholder" and kind(n) is Kind.WEIGHT]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
+import torch.utils.checkpoint
 from torch import nn
 
 from lab_utils.effects import is_random, overwritten_inputs, owns_memory
 from lab_utils.execute import run
 from lab_utils.graph import Kind, LabError, Phase, kind, outputs, phase
 from lab_utils.models import Workload, llm_mlp
+from lab_utils.trace import older_torch
 from lab_utils.trace.step import TraceError, trace_training_step, trace_workload
 from tests.workloads import CASES, Case, make_case
 
@@ -232,3 +236,109 @@ def test_views_of_views_are_cleaned_away() -> None:
         if node.op == "call_function" and not owns_memory(node):
             source = node.all_input_nodes[0]
             assert not (node.target is source.target is torch.ops.aten.t.default), node
+
+
+def test_what_older_versions_need_changes_nothing_and_goes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whether it helps, tests/torch_versions.sh finds out."""
+    operator = torch.ops.aten.silu_backward.default
+    before = dict(operator.py_kernels)
+    monkeypatch.setattr(older_torch, "_version", lambda: (2, 9))
+    graph = trace_workload(llm_mlp(2, 8, 16, 4))
+    assert operator in {node.target for node in graph.nodes}
+    assert operator.py_kernels == before
+
+
+class _Branches(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = self.layer(x)
+        return h if h.sum() > 0 else -h
+
+
+class _Overlapping(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        whole = torch.zeros(6)
+        self.register_buffer("whole", whole)
+        self.register_buffer("part", whole[3:])
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x)
+
+
+def _hooked() -> nn.Module:
+    model = nn.Linear(4, 4)
+    model.weight.register_hook(lambda gradient: 2 * gradient)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (nn.Sequential(nn.Linear(3, 4)), r"in 0 \(Linear\): aten.mm.default: .*reduction dim"),
+        (_Branches(), r"in the model \(_Branches\) at .*test_trace.py:\d+: .*needs the number"),
+        (_Overlapping(), "whole and part are views of the same memory"),
+        (_hooked(), "parameter weight has a gradient hook"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_has_no_faithful_graph_is_told(
+    model: nn.Module, says: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(LabError, match=says):
+        trace_workload(Workload(model, torch.randn(5, 4), torch.randn(5, 4), nn.MSELoss()))
+    assert capfd.readouterr().err == ""
+
+
+def test_a_sparse_gradient_is_refused() -> None:
+    model = nn.Sequential(nn.Embedding(9, 4, sparse=True))
+    work = Workload(model, torch.arange(5), torch.randn(5, 4), nn.MSELoss())
+    with pytest.raises(LabError, match="the gradient of 0.weight is sparse"):
+        trace_workload(work)
+
+
+def test_optimizers_that_a_graph_does_not_follow() -> None:
+    work = Workload(nn.Linear(4, 4), torch.randn(5, 4), torch.randn(5, 4), nn.MSELoss())
+    with pytest.raises(LabError, match="first step without dampening"):
+        trace_workload(work, partial(torch.optim.SGD, momentum=0.9, dampening=0.5))
+    hooked = torch.optim.SGD(work.model.parameters())
+    hooked.register_step_pre_hook(lambda *_: None)
+    with pytest.raises(LabError, match="step hooks"):
+        trace_workload(work, lambda _: hooked)
+
+
+def test_a_failed_trace_leaves_the_model_alone() -> None:
+    model = _Branches()
+    weight = model.layer.weight
+    with pytest.raises(LabError):
+        trace_workload(Workload(model, torch.randn(5, 4), torch.randn(5, 4), nn.MSELoss()))
+    assert model.layer.weight is weight
+    assert model(torch.randn(5, 4)).shape == (5, 4)
+
+
+def test_a_checkpointed_model_recomputes_in_its_graph() -> None:
+    """What torch.utils.checkpoint runs again is part of backward."""
+
+    class Checkpointed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.block = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 4))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.utils.checkpoint.checkpoint(self.block, x, use_reentrant=False)
+
+    work = Workload(Checkpointed(), torch.randn(5, 4), torch.randn(5, 4), nn.MSELoss())
+    case = make_case(work, torch.optim.SGD)
+    got = run(case.graph, case.values)
+    case.eager_step()
+    for path, parameter in work.model.named_parameters():
+        assert parameter.grad is not None
+        assert torch.equal(got.outputs[f"grad:{path}"], parameter.grad)
+    again = [n for n in case.graph.nodes if n.target is torch.ops.aten.tanh.default]
+    assert [phase(n) for n in again] == [Phase.FORWARD, Phase.BACKWARD]

@@ -111,6 +111,45 @@ class Shared(nn.Module):
         return self.layer(h) * h
 
 
+class Recurrent(nn.Module):
+    """An LSTM cell, which cuts one value into pieces and overwrites them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = nn.LSTMCell(6, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        state = None
+        for row in x:
+            state = self.cell(row, state)
+        return state[0]  # type: ignore[index]
+
+
+class Transposed(nn.Module):
+    """Batch norm of the input, then attention; the loss gets a value that is not contiguous."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm1d(6)
+        self.attention = nn.MultiheadAttention(16, 4, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = self.norm(x)
+        return self.attention(h, h, h, need_weights=False)[0]
+
+
+class TwoNames(nn.Module):
+    """One layer under two names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encode = nn.Linear(8, 8)
+        self.decode = self.encode
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.decode(torch.tanh(self.encode(x)))
+
+
 def _plain(model: nn.Module) -> Workload:
     return Workload(model, torch.randn(4, 8), torch.randn(4, 8), nn.MSELoss())
 
@@ -133,4 +172,13 @@ CASES: dict[str, Callable[[], Case]] = {
     "resnet": lambda: make_case(resnet_small(), _momentum),
     "in_place": lambda: make_case(_plain(InPlace()), torch.optim.SGD),
     "shared": lambda: make_case(_plain(Shared()), torch.optim.SGD),
+    "two_names": lambda: make_case(_plain(TwoNames()), torch.optim.SGD),
+    "recurrent": lambda: make_case(
+        Workload(Recurrent(), torch.randn(3, 5, 6), torch.randn(5, 8), nn.MSELoss()),
+        torch.optim.SGD,
+    ),
+    "transposed": lambda: make_case(
+        Workload(Transposed(), torch.randn(2, 6, 16), torch.randn(2, 6, 16), nn.HuberLoss()),
+        torch.optim.SGD,
+    ),
 }

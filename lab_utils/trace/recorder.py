@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
 from lab_utils.graph import LabError, Phase
+from lab_utils.trace.notes import Notes, noted
 from lab_utils.trace.updates import Updater
 
 
@@ -52,24 +52,27 @@ class Recorder:
 
     def step(self, given: dict[str, torch.Tensor]) -> list[torch.Tensor]:
         """The training step; returns loss, gradients, then what ``gradients`` describes."""
-        from torch.fx.traceback import annotate
-
         part = {kind: _select(given, kind) for kind in ("input", "param", "buffer", "state")}
         trained = {k: p for k, p in part["param"].items() if p.requires_grad}
         if not trained:
             raise TraceError("the model has no parameter that requires a gradient")
-        with annotate({"phase": Phase.FORWARD}):
-            result = self._forward(part)
-        self.phase = Phase.LOSS
-        with annotate({"phase": Phase.LOSS}):
-            loss = self._loss(result, given.get("target"))
-        self.phase = Phase.BACKWARD
-        with annotate({"phase": Phase.BACKWARD}), _Notes() as notes:
-            self._watch_backward(loss, {id(p): path for path, p in trained.items()}, notes)
-            grads = torch.autograd.grad(loss, list(trained.values()), allow_unused=True)
+        # Through backward too: torch.utils.checkpoint runs parts of the model again there.
+        with _holding(self.model, {**part["param"], **part["buffer"]}):
+            with noted({"phase": Phase.FORWARD}):
+                result = self._forward(part["input"])
+            self.phase = Phase.LOSS
+            with noted({"phase": Phase.LOSS}):
+                loss = self._loss(result, given.get("target"))
+            self.phase = Phase.BACKWARD
+            with noted({"phase": Phase.BACKWARD}), Notes() as notes:
+                self._watch_backward(loss, {id(p): path for path, p in trained.items()}, notes)
+                grads = torch.autograd.grad(loss, list(trained.values()), allow_unused=True)
         used = {path: g for path, g in zip(trained, grads, strict=True) if g is not None}
+        for path, grad in used.items():
+            if grad.layout is not torch.strided:
+                raise TraceError(f"the gradient of {path} is sparse: trace it with sparse=False")
         self.phase = Phase.OPTIMIZER
-        with annotate({"phase": Phase.OPTIMIZER}), torch.no_grad():
+        with noted({"phase": Phase.OPTIMIZER}), torch.no_grad():
             self._update(trained, used, part["state"])
         self.labels = ["loss", *(f"grad:{path}" for path in used)]
         return [
@@ -94,23 +97,9 @@ class Recorder:
         for path, grad in grads.items():
             updater.update(path, real[path], trained[path], grad, kept[path])
 
-    def _forward(self, part: dict[str, dict[str, torch.Tensor]]) -> Any:
-        state = {**part["param"], **part["buffer"]}
-        before = dict(state)
+    def _forward(self, inputs: dict[str, torch.Tensor]) -> Any:
         by_name = isinstance(self.inputs, Mapping)
-        result = torch.func.functional_call(
-            self.model,
-            state,
-            () if by_name else tuple(part["input"].values()),
-            part["input"] if by_name else {},
-        )
-        for path, value in before.items():
-            if state[path] is not value:
-                raise TraceError(
-                    f"forward replaces the buffer {path} by a new tensor, which a graph cannot "
-                    "follow: change it in place (for instance with copy_) instead"
-                )
-        return result
+        return self.model(**inputs) if by_name else self.model(*inputs.values())
 
     def _loss(self, result: Any, target: torch.Tensor | None) -> torch.Tensor:
         loss = self.loss(result, target) if self.loss else getattr(result, "loss", result)
@@ -118,9 +107,7 @@ class Recorder:
             raise TraceError("the loss must be one number: a tensor with a single element")
         return loss
 
-    def _watch_backward(
-        self, loss: torch.Tensor, parameters: dict[int, str], notes: _Notes
-    ) -> None:
+    def _watch_backward(self, loss: torch.Tensor, parameters: dict[int, str], notes: Notes) -> None:
         """Note, for each gradient that autograd makes, the value that it belongs to.
 
         A value is told by its autograd sequence number, which ``make_fx`` leaves on
@@ -154,6 +141,37 @@ class Recorder:
                 watch(function)
 
 
+@contextmanager
+def _holding(model: nn.Module, state: Mapping[str, torch.Tensor]) -> Iterator[None]:
+    """While this is open, the model's parameters and buffers are those of ``state``, by path.
+
+    ``torch.func.functional_call`` does the same, but where a module has two names it leaves
+    the stand-ins in the model.
+    """
+    real = [*model.named_parameters(), *model.named_buffers()]
+    path_of = {id(tensor): path for path, tensor in real}
+    held = [
+        (place, name, tensor)
+        for module in model.modules()
+        for place in (module._parameters, module._buffers)
+        for name, tensor in place.items()
+        if tensor is not None
+    ]
+    try:
+        for place, name, tensor in held:
+            place[name] = state[path_of[id(tensor)]]  # type: ignore[assignment]
+        yield
+        for place, name, tensor in held:
+            if place.get(name) is not state[path_of[id(tensor)]]:
+                raise TraceError(
+                    f"forward replaces the buffer {path_of[id(tensor)]} by a new tensor, which a "
+                    "graph cannot follow: change it in place (for instance with copy_) instead"
+                )
+    finally:
+        for place, name, tensor in held:
+            place[name] = tensor  # type: ignore[assignment]
+
+
 def _autograd_functions(loss: torch.Tensor) -> list[Any]:
     found = dict.fromkeys([loss.grad_fn] if loss.grad_fn is not None else [])
     queue = list(found)
@@ -168,49 +186,3 @@ def _autograd_functions(loss: torch.Tensor) -> list[Any]:
 def _select(given: Mapping[str, torch.Tensor], kind: str) -> dict[str, torch.Tensor]:
     start = f"{kind}:"
     return {key[len(start) :]: value for key, value in given.items() if key.startswith(start)}
-
-
-class _Notes:
-    """Notes on the operators that are traced, which hooks begin and end.
-
-    An error leaves some of them open. They are ended with the block: the garbage collector
-    would end them too, but in the middle of another trace.
-    """
-
-    def __init__(self) -> None:
-        self._open: list[Any] = []
-
-    def begin(self, key: str, value: Any) -> None:
-        from torch.fx.traceback import annotate
-
-        self._open.append(annotate({key: value}))
-        self._open[-1].__enter__()
-
-    def end(self) -> None:
-        self._open.pop().__exit__(None, None, None)
-
-    def __enter__(self) -> _Notes:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        while self._open:
-            self.end()
-
-
-@contextmanager
-def module_paths(model: nn.Module) -> Iterator[None]:
-    """While this is open, every traced operator notes the module that it runs in."""
-    notes, handles = _Notes(), []
-    for path, module in model.named_modules():
-        handles.append(module.register_forward_pre_hook(partial(_begin_module, notes, path)))
-        handles.append(module.register_forward_hook(lambda *_: notes.end()))
-    try:
-        with notes:
-            yield
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def _begin_module(notes: _Notes, path: str, *_: Any) -> None:
-    notes.begin("module", path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import inspect
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -17,11 +16,15 @@ from typing import Any
 import torch
 from torch import fx, nn
 
+from lab_utils.cpu_kernels import cpu_fake_mode, plain_recurrent_layers
 from lab_utils.graph import LabError
 from lab_utils.models import Workload
-from lab_utils.trace.recorder import Recorder, TraceError, as_tuple, module_paths
+from lab_utils.trace.notes import module_paths
+from lab_utils.trace.older_torch import whole_operators
+from lab_utils.trace.recorder import Recorder, TraceError, as_tuple
 from lab_utils.trace.tidy import RawTrace, tidy
 from lab_utils.trace.updates import Updater
+from lab_utils.trace.why import quiet_log, why
 
 
 def trace_training_step(
@@ -49,8 +52,7 @@ def trace_training_step(
         TraceError: an optimizer, operator or model that has no faithful graph.
     """
     given = step_inputs(model, inputs, targets, optimizer)
-    mode = _fake_mode()
-    with mode:
+    with cpu_fake_mode(allow_non_fake_inputs=False):
         fakes = {source: _fake_like(value) for source, value in given.items()}
     recorder = Recorder(model, inputs, targets, loss, optimizer)
     raw = _make_fx(recorder, fakes, model)
@@ -87,13 +89,25 @@ def step_inputs(
     for source, value in given.items():
         if not isinstance(value, torch.Tensor):
             raise TraceError(f"{source} must be a tensor, not {type(value).__name__}")
+    _check_state(model)
     return given
 
 
-def _fake_mode() -> Any:
-    from torch._subclasses import FakeTensorMode
-
-    return FakeTensorMode(allow_non_fake_inputs=False)
+def _check_state(model: nn.Module) -> None:
+    """Refuse what a graph of separate placeholders would silently get wrong."""
+    owner: dict[int, str] = {}
+    for path, tensor in (*model.named_parameters(), *model.named_buffers()):
+        if tensor._backward_hooks or getattr(tensor, "_post_accumulate_grad_hooks", None):
+            raise TraceError(
+                f"parameter {path} has a gradient hook, which a graph does not follow: remove it"
+            )
+        if tensor.device.type != "meta" and tensor.numel():
+            other = owner.setdefault(tensor.untyped_storage()._cdata, path)
+            if other != path:
+                raise TraceError(
+                    f"{other} and {path} are views of the same memory, which a graph does not "
+                    "follow: make one of them a copy (clone)"
+                )
 
 
 def _fake_like(value: torch.Tensor) -> torch.Tensor:
@@ -114,22 +128,20 @@ def _make_fx(recorder: Recorder, fakes: dict[str, torch.Tensor], model: nn.Modul
     from torch.fx.traceback import preserve_node_meta
 
     try:
-        with preserve_node_meta(), module_paths(model), _no_garbage_collection():
+        with (
+            preserve_node_meta(),
+            module_paths(model),
+            whole_operators(),
+            plain_recurrent_layers(),
+            _no_garbage_collection(),
+            quiet_log(),
+        ):
             # make_fx counts the arguments of the bare function, and takes self for one.
             return make_fx(lambda given: recorder.step(given), tracing_mode="fake")(fakes)
     except LabError:
         raise
     except Exception as error:
-        raise TraceError(_why(error, recorder)) from error
-
-
-def _why(error: Exception, recorder: Recorder) -> str:
-    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    frames = inspect.getinnerframes(error.__traceback__) if error.__traceback__ else []
-    library = (torch.__path__[0], os.path.dirname(__file__))
-    own = [f for f in frames if not f.filename.startswith(library)]
-    where = f" at {own[-1].filename}:{own[-1].lineno}" if own else ""
-    return f"cannot trace the {recorder.phase} pass{where}: {first}"
+        raise TraceError(why(error, recorder.phase, model)) from error
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import fx
 
+from lab_utils.cpu_kernels import check_views, without_unwanted
 from lab_utils.effects import Storage, is_random, overwritten_inputs, owns_memory, storages
 from lab_utils.graph import Kind, LabError, Phase, outputs
 from lab_utils.trace.naming import Names
@@ -51,6 +52,7 @@ class RawTrace:
 
 def tidy(raw: RawTrace) -> fx.Graph:
     """The recorded step without noise, with phases, kinds and readable names."""
+    check_views(raw.graph)
     same = _stand_ins(raw.graph)
     (end,) = raw.graph.find_nodes(op="output")
     returned = [same[node] for node in end.args[0]]
@@ -73,7 +75,8 @@ def tidy(raw: RawTrace) -> fx.Graph:
             new[node] = _copied(node, graph, new, same, raw, names)
         else:
             continue
-        new[node].meta["val"] = _on_meta(node.meta.get("val"))
+        made = without_unwanted(node.target, node.args, node.kwargs, node.meta.get("val"))
+        new[node].meta["val"] = _on_meta(made)
         names.settle(node, new[node].name)
     graph.output({label: new[node] for label, node in results.items()})
     _set_kinds(graph)

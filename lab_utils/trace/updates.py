@@ -22,6 +22,10 @@ class Updater:
             raise LabError(
                 f"optimizer {type(optimizer).__name__} is not supported: use SGD, Adam or AdamW"
             )
+        if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
+            raise LabError(
+                "the optimizer has step hooks, which a graph does not follow: remove them"
+            )
         self.optimizer = optimizer
         self._groups = {id(p): group for group in optimizer.param_groups for p in group["params"]}
 
@@ -41,6 +45,11 @@ class Updater:
         else:
             names = ["exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else [])]
         known = self.optimizer.state.get(parameter, {})
+        if group.get("dampening") and known.get("momentum_buffer") is None and names:
+            raise LabError(
+                "SGD takes its first step without dampening, and all others with it: trace with "
+                "dampening=0, or after a first step"
+            )
         state = {
             name: known[name]
             if known.get(name) is not None

@@ -1,0 +1,91 @@
+"""Where fake tensors say something else than what PyTorch's CPU kernels do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import fx
+
+from lab_utils.effects import overwritten_inputs, storages
+from lab_utils.graph import LabError
+
+aten = torch.ops.aten
+# Their results are contiguous; a fake one has the strides of its operand.
+CONTIGUOUS = (
+    aten.mse_loss_backward.default,
+    aten.smooth_l1_loss_backward.default,
+    aten.huber_loss_backward.default,
+)
+# They leave out results that nobody wants; some fake ones are there all the same.
+_MASKED = {
+    aten.convolution_backward.default,
+    aten.native_batch_norm_backward.default,
+    aten.native_group_norm_backward.default,
+    aten.native_layer_norm_backward.default,
+}
+
+
+def cpu_fake_mode(**settings: Any) -> Any:
+    """A ``FakeTensorMode`` in which tensors have the strides of the CPU's."""
+    from torch._subclasses import FakeTensorMode
+
+    class CpuFakeMode(FakeTensorMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            try:
+                result: Any = super().__torch_dispatch__(func, types, args, kwargs)
+            except Exception as error:
+                error.__dict__.setdefault("operator", func)  # for the words about it
+                raise
+            return result.contiguous() if func in CONTIGUOUS else result
+
+    return CpuFakeMode(**settings)
+
+
+@contextmanager
+def plain_recurrent_layers() -> Iterator[None]:
+    """While this is open, an LSTM runs as plain operators.
+
+    Its fused CPU kernel (oneDNN's) keeps a workspace of which fake tensors do not know.
+    """
+    fused = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)  # torch.backends.mkldnn.flags would warn on some machines
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(fused)
+
+
+def check_views(graph: fx.Graph) -> None:
+    """Compare what operators declare to share with what their fake results share.
+
+    Raises:
+        LabError: an operator returns a view and does not say so; it is named.
+    """
+    memory = storages(graph)
+    owners: dict[int, set[Any]] = {}
+    for node in graph.nodes:
+        val = node.meta.get("val")
+        values = val if isinstance(val, (list, tuple)) else (val,)
+        for value, storage in zip(values, memory[node], strict=False):
+            if isinstance(value, torch.Tensor) and value.layout is torch.strided and value.numel():
+                known = owners.setdefault(value.untyped_storage()._cdata, {storage})
+                if storage not in known and not overwritten_inputs(node):
+                    raise LabError(
+                        f"{node.target} shares memory with {next(iter(known)).owner.name} and does "
+                        "not declare it: this operator cannot be traced"
+                    )
+
+
+def without_unwanted(target: Any, args: Any, kwargs: Any, made: Any) -> Any:
+    """The results ``made`` by a call, with None for those that its output mask leaves out."""
+    if target not in _MASKED:
+        return made
+    names = [argument.name for argument in target._schema.arguments]
+    place = names.index("output_mask")
+    mask = args[place] if place < len(args) else kwargs["output_mask"]
+    return tuple(one if wanted else None for one, wanted in zip(made, mask, strict=True))
