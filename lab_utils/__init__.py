@@ -10,6 +10,14 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+# Before anything that an older Python does not understand; an exit is one line, also in a cell.
+if sys.version_info < (3, 11):  # noqa: UP036
+    sys.exit(
+        "FAIL  the lab needs Python 3.11 or newer, and this is {}.{} ({})\n"
+        "      cure: choose the lab's kernel, or make one with a newer Python: make setup "
+        "PYTHON=python3.12".format(*sys.version_info[:2], sys.executable)
+    )
+
 if TYPE_CHECKING:
     from lab_utils.compare.diff import diff
     from lab_utils.dot.read import read_dot
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
     from lab_utils.pictures.explorer import explore
     from lab_utils.pictures.film import film
     from lab_utils.pictures.plots import plot_memory
+    from lab_utils.profile import Profile
     from lab_utils.schedule import Schedule, as_soon_as_possible, program_order, random_order
     from lab_utils.trace.step import trace_training_step, trace_workload
 
@@ -69,6 +78,7 @@ _HOME = {
     "measures": ("measure",),
     "memory": ("live_bytes",),
     "models": ("Workload", "attention", "gelu_mlp", "llm_mlp"),
+    "profile": ("Profile",),
     "schedule": ("Schedule", "as_soon_as_possible", "program_order", "random_order"),
     "trace.step": ("trace_training_step", "trace_workload"),
 }

@@ -1,4 +1,4 @@
-"""``python -m lab_utils``: trace, measure, compare and draw graphs."""
+"""``python -m lab_utils``: trace, measure, compare and draw graphs; check-env; pack a hand-in."""
 
 import sys
 

@@ -6,8 +6,11 @@ import argparse
 import importlib.util
 import inspect
 import json
+import os
 import sys
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +20,23 @@ from lab_utils.hand_in.commands import add_commands
 if TYPE_CHECKING:
     from torch import fx
 
+    from lab_utils.models import Workload
+
 #: Exit codes: all well; the two graphs differ; the input is unusable.
 OK, DIFFERENT, UNUSABLE = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. A user's mistake is one line on stderr."""
-    options = _parser().parse_args(arguments)
+    try:
+        return run_command(_parser().parse_args(arguments))
+    except KeyboardInterrupt:
+        print("\nstopped: nothing was written", file=sys.stderr)
+    return UNUSABLE
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """``options.run(options)``; what a person can mend is one line on stderr, and UNUSABLE."""
     try:
         return options.run(options)
     except LabError as error:
@@ -31,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone, which is its right
     except OSError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        where = f"{error.filename}: {error.strerror}" if error.filename else error
+        print(f"error: {where}", file=sys.stderr)
     return UNUSABLE
 
 
@@ -73,9 +87,16 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _read(file: str) -> fx.Graph:
+def read_graph(file: str) -> fx.Graph:
+    """The graph of the .dot file called ``file``.
+
+    Raises:
+        LabError: it is no such file; the message says why, with line and node.
+    """
     from lab_utils.dot.read import read_dot
 
+    if Path(file).is_dir():
+        raise LabError(f"{file}: it is a directory, not a .dot file")
     return read_dot(Path(file))
 
 
@@ -85,19 +106,71 @@ def _trace(options: argparse.Namespace) -> int:
     from lab_utils.dot.write import write_dot
     from lab_utils.trace.step import trace_workload
 
-    build = _model(options.model)
     sizes = {
         name: value
         for name in ("layers", "width", "hidden", "batch", "length")
         if (value := getattr(options, name)) is not None
     }
-    if unknown := sorted(set(sizes) - set(inspect.signature(build).parameters)):
-        raise LabError(f"{options.model} has no size called {unknown[0]}")
     optimizer = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[options.optimizer]
-    text = write_dot(trace_workload(build(**sizes), optimizer), options.output)
+    work = _workload(options.model, sizes)
+    with _mistakes_in(options.model.rpartition(":")[0]):
+        graph = trace_workload(work, optimizer)
+    text = write_dot(graph, options.output)
     if options.output is None:
         sys.stdout.write(text)
     return OK
+
+
+def _workload(name: str, sizes: dict[str, int]) -> Workload:
+    """What the model called ``name`` makes in these sizes."""
+    from lab_utils.models import Workload
+
+    build = _model(name)
+    try:
+        wanted = inspect.signature(build)
+    except (TypeError, ValueError):  # not callable, or not written in Python
+        raise LabError(f"{name} is no function, but of type {type(build).__name__}") from None
+    if unknown := sorted(set(sizes) - set(wanted.parameters)):
+        raise LabError(f"{name} has no size called {unknown[0]}")
+    try:
+        wanted.bind(**sizes)
+    except TypeError as error:
+        where = f"{name}{_line(build)}"
+        raise LabError(f"{where}: {error}: give each argument a default") from None
+    with _mistakes_in(name.rpartition(":")[0]):
+        work = build(**sizes)
+    if not isinstance(work, Workload):
+        where, what = f"{name}{_line(build)}", type(work).__name__
+        raise LabError(f"{where}: its result must be a Workload, but is of type {what}")
+    return work
+
+
+def _line(function: Callable[..., Any]) -> str:
+    code = getattr(function, "__code__", None)
+    return f", line {code.co_firstlineno}" if code else ""
+
+
+@contextmanager
+def _mistakes_in(file: str) -> Iterator[None]:
+    """Turn what the user's own ``file`` raises into one line with its place.
+
+    Without a file the code is ours, and a mistake in it deserves its traceback.
+    """
+    try:
+        yield
+    except (LabError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # a file may also end with sys.exit
+        if not file:
+            raise
+        path, words = os.path.abspath(file), str(error)
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [frame.lineno for frame in frames if frame.filename == path]
+        if isinstance(error, SyntaxError) and error.filename == path:
+            places, words = [error.lineno], error.msg
+        line = f", line {places[-1]}" if places else ""
+        what = ": ".join([type(error).__name__, *words.splitlines()[:1]])
+        raise LabError(f"{file}{line}: {what}") from None
 
 
 def _model(name: str) -> Callable[..., Any]:
@@ -113,7 +186,9 @@ def _model(name: str) -> Callable[..., Any]:
     if not Path(file).is_file() or spec is None or spec.loader is None:
         raise LabError(f"{file}: there is no such Python file")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.modules[spec.name] = module  # where dataclasses look for it
+    with _mistakes_in(file):
+        spec.loader.exec_module(module)
     if not hasattr(module, function):
         raise LabError(f"{file} has no function {function}")
     return getattr(module, function)
@@ -122,7 +197,7 @@ def _model(name: str) -> Callable[..., Any]:
 def _measure(options: argparse.Namespace) -> int:
     from lab_utils.measures import measure
 
-    numbers = measure(_read(options.file), options.workers)
+    numbers = measure(read_graph(options.file), options.workers)
     if options.json:
         print(json.dumps(numbers.as_dict(), indent=2))
     else:
@@ -133,7 +208,7 @@ def _measure(options: argparse.Namespace) -> int:
 def _diff(options: argparse.Namespace) -> int:
     from lab_utils.compare.diff import diff
 
-    found = diff(_read(options.wanted), _read(options.mine))
+    found = diff(read_graph(options.wanted), read_graph(options.mine))
     print(found)
     return DIFFERENT if found else OK
 
@@ -141,6 +216,6 @@ def _diff(options: argparse.Namespace) -> int:
 def _draw(options: argparse.Namespace) -> int:
     from lab_utils.pictures.drawing import draw
 
-    if remark := draw(_read(options.file), options.output):
+    if remark := draw(read_graph(options.file), options.output):
         print(remark, file=sys.stderr)
     return OK

@@ -18,8 +18,7 @@ from torch import fx
 from torch.utils._pytree import tree_flatten_with_path
 
 from lab_utils.compare import reach
-from lab_utils.compare.diff import Difference, Differs, diff, equal
-from lab_utils.compare.reach import forced_pairs
+from lab_utils.compare.diff import Difference, Differs, diff
 from lab_utils.effects import dependencies
 from lab_utils.graph import (
     CycleError,
@@ -94,23 +93,33 @@ def same_by_search(a: fx.Graph, b: fx.Graph) -> bool:
         _closure(a),
         _closure(b),
         node_match=lambda m, n: m["what"] == n["what"],
-        edge_match=lambda m, n: m["feeds"] == n["feeds"],
+        edge_match=operator.eq,
     )
 
 
 def _closure(graph: fx.Graph) -> nx.DiGraph:
-    """An edge for each forced pair; it tells the arguments that it feeds, if any."""
+    """An edge for each forced pair; it tells the arguments that it feeds, if any.
+
+    Edges tie each parameter to its gradient, too.
+    """
     order = nx.DiGraph((n, node) for node, before in dependencies(graph).items() for n in before)
     order.add_nodes_from(graph.nodes)
     closed = nx.transitive_closure_dag(order)
     for edge in closed.edges.values():
-        edge["feeds"] = []
+        edge |= {"feeds": [], "forced": True}
     for node in graph.nodes:
         closed.nodes[node]["what"] = _what(node)
         for path, read in _paths(node):
             feeds = closed.edges[read, node]["feeds"]
             feeds.append(path)
             feeds.sort()
+    parameters = {n.meta["source"]: n for n in graph.find_nodes(op="placeholder")}
+    for label, node in _returned(graph).items():
+        parameter = parameters.get(label.replace("grad:", "param:"))
+        if parameter is not None:
+            if not closed.has_edge(parameter, node):
+                closed.add_edge(parameter, node, feeds=[], forced=False)
+            closed.edges[parameter, node]["tied"] = True
     return closed
 
 
@@ -211,6 +220,24 @@ def drop_output(graph: fx.Graph, draw: Any) -> None:
     end.args = (returned,)
 
 
+def swap_gradients(graph: fx.Graph, draw: Any) -> None:
+    """Two gradients are handed back under each other's label."""
+    returned = _returned(graph)
+    labels = [label for label in returned if label.startswith("grad:")]
+    assume(len(labels) > 1)
+    one, other = draw(st.permutations(labels))[:2]
+    (end,) = graph.find_nodes(op="output")
+    end.args = (returned | {one: returned[other], other: returned[one]},)
+
+
+def swap_sources(graph: fx.Graph, draw: Any) -> None:
+    """Two parameters are given each other's value."""
+    parameters = [n for n in graph.nodes if n.meta.get("source", "").startswith("param:")]
+    assume(len(parameters) > 1)
+    one, other = draw(st.permutations(parameters))[:2]
+    one.meta["source"], other.meta["source"] = other.meta["source"], one.meta["source"]
+
+
 def leave_out(graph: fx.Graph, draw: Any) -> None:
     """A node goes, and its readers read what it read."""
     waited_for = {other for node in graph.nodes for other in control_dependencies(node)}
@@ -229,6 +256,8 @@ CHANGES: list[Change] = [
     change_operator,
     change_role,
     drop_output,
+    swap_gradients,
+    swap_sources,
     leave_out,
 ]
 
@@ -263,6 +292,21 @@ def test_one_change_is_told_in_few_words(change: Change, graph: fx.Graph, data: 
     change(changed, data.draw)
     # Without an in-place operator, what waited for it may wait for something else.
     assert len(diff(graph, changed)) <= (3 if change is leave_out else 2)
+
+
+@given(random_step_graph(), seeds, st.permutations(range(3)))
+def test_parameters_may_have_other_names(graph: fx.Graph, seed: int, number: list[int]) -> None:
+    """The source of a parameter and the label of its gradient change together."""
+    other = disguised(graph, seed)
+    given_as = {n: n.meta["source"] for n in other.find_nodes(op="placeholder")}
+    parameters = [source for source in given_as.values() if source.startswith("param:")]
+    new = {source: f"param:w{number[i]}" for i, source in enumerate(parameters)}
+    for node, source in given_as.items():
+        node.meta["source"] = new.get(source, source)
+    (end,) = other.find_nodes(op="output")
+    labels = {a.replace("param", "grad"): b.replace("param", "grad") for a, b in new.items()}
+    end.args = ({labels.get(k, k): node for k, node in _returned(other).items()},)
+    assert diff(graph, other).differences == ()
 
 
 @given(random_step_graph(max_operators=12, random_numbers=True), seeds)
@@ -303,7 +347,7 @@ def test_forced_pairs_are_the_transitive_closure(graph: fx.Graph, block: int) ->
     every = [(one, other) for one in graph.nodes for other in graph.nodes]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reach, "_BLOCK", block)
-        assert forced_pairs(graph, every) == set(nx.transitive_closure_dag(order).edges)
+        assert reach.ForcedOrder(graph).forced(every) == set(nx.transitive_closure_dag(order).edges)
 
 
 @given(random_step_graph(max_operators=12, random_numbers=True))
@@ -663,8 +707,31 @@ def test_a_diff_is_false_when_the_graphs_are_equal() -> None:
     assert not other.equal
     assert other
     assert list(other) == list(other.differences)
-    assert equal(traced(), traced())
-    assert not equal(traced(), step()[0])
+    assert not diff(traced(), traced())
+    assert diff(traced(), step()[0])
+
+
+@pytest.mark.parametrize("disguise", [False, True])
+def test_a_gradient_of_another_parameter_is_told(disguise: bool) -> None:
+    wanted, (mine, names) = step()[0], step()
+    (end,) = mine.find_nodes(op="output")
+    gate, up = "grad:layers.0.gate_proj.weight", "grad:layers.0.up_proj.weight"
+    returned = _returned(mine)
+    end.args = (returned | {gate: returned[up], up: returned[gate]},)
+    found = diff(wanted, disguised(mine) if disguise else mine)
+    assert [one.kind for one in found] == [Differs.OUTPUT] * 2
+    if not disguise:
+        assert str(next(iter(found))) == (
+            "the step returns `d_l0_up_proj_w` as the gradient of `l0_gate_proj_w`; "
+            "wanted is `d_l0_gate_proj_w`"
+        )
+    end.args = ({label.replace("0.gate", "0.other"): node for label, node in returned.items()},)
+    (one,) = diff(wanted, mine)
+    assert str(one) == (
+        "the step returns `d_l0_gate_proj_w`, but not as the gradient of `l0_gate_proj_w`"
+    )
+    names["l0_gate_proj_w"].meta["source"] = "param:layers.0.other_proj.weight"
+    assert not diff(wanted, mine)
 
 
 def test_weights_of_one_shape_are_told_apart_by_their_use() -> None:
@@ -685,7 +752,7 @@ def test_graphs_deeper_than_the_stack_of_python() -> None:
         graph.output({"loss": node})
         return graph
 
-    assert equal(chain(1500), chain(1500))
+    assert not diff(chain(1500), chain(1500))
     assert [one.kind for one in diff(chain(1500), chain(1501))] == [Differs.EXTRA_NODE]
 
 
@@ -702,6 +769,6 @@ def test_arguments_count_however_they_are_passed() -> None:
         graph.output({"loss": made})
         return graph
 
-    assert equal(graph(..., ...), graph(..., other=..., alpha=1))
-    assert not equal(graph(..., ...), graph(..., other=..., alpha=2))
-    assert not equal(graph(..., ..., alpha=True), graph(..., ..., alpha=2))
+    assert not diff(graph(..., ...), graph(..., other=..., alpha=1))
+    assert diff(graph(..., ...), graph(..., other=..., alpha=2))
+    assert diff(graph(..., ..., alpha=True), graph(..., ..., alpha=2))

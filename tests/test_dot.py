@@ -12,11 +12,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import fx
+from torch import fx, nn
 
 from lab_utils.dot.drawing import DotError
 from lab_utils.dot.read import read_dot
-from lab_utils.dot.write import COLOURS, write_dot
+from lab_utils.dot.values import value_text
+from lab_utils.dot.write import write_dot
 from lab_utils.graph import (
     Kind,
     LabError,
@@ -31,6 +32,9 @@ from lab_utils.graph import (
     operator_name,
     phase,
 )
+from lab_utils.models import Workload
+from lab_utils.pictures.colors import COLOURS
+from lab_utils.trace.step import trace_workload
 from tests.dot_files import PLAIN, THIN
 from tests.same_graph import assert_same, assert_same_but_for_order, labels, same_bits, shown
 from tests.strategies import random_step_graph
@@ -303,3 +307,20 @@ def test_the_older_form_has_no_circles_either() -> None:
         DotError, match="<text>: no order is legal, .*: n2 -> n3 -> n2|n3 -> n2 -> n3"
     ):
         read_dot(THIN.replace("n2 -> n4", "n3 -> n2 [style=dashed]"))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_round_trip_of_other_precisions(dtype: torch.dtype) -> None:
+    """The CPU keeps the statistics of a norm in another type than ``meta`` says."""
+    model = nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8)).to(dtype)
+    batch = torch.randn(5, 8, dtype=dtype)
+    text = write_dot(trace_workload(Workload(model, batch, batch, nn.MSELoss())))
+    assert write_dot(read_dot(text)) == text
+
+
+def test_strides_that_nobody_steps_by_make_no_difference() -> None:
+    odd = torch.empty_strided((1, 8, 6), (48, 1, 8), device="meta")
+    even = torch.empty_strided((1, 8, 6), (8, 1, 8), device="meta")
+    assert value_text(odd) == value_text(even)
+    assert value_text(torch.empty_strided((3, 1), (1, 7), device="meta")) == "f32[3,1]"
+    assert value_text(torch.empty_strided((3, 2), (1, 3), device="meta")) == "f32[3,2]{1,3}"

@@ -157,6 +157,10 @@ MISTAKES = {
         edited("alpha=2", "alpha=__import__('os').system('true')"),
         r"node b: args holds __import__\('os'\).*, which is no constant",
     ),
+    "another device": (
+        edited("alpha=2", "alpha=2, device=device('cuda:0')"),
+        r"node b: args names the device cuda:0, but a file runs on the cpu only",
+    ),
     "placeholder with args": (
         edited("op=placeholder", 'op=placeholder, args="()"'),
         r"a placeholder",

@@ -1,4 +1,8 @@
-"""Clones in a graph under comparison, and the nodes whose work they repeat."""
+"""Clones in a graph under comparison, and the nodes whose work they repeat.
+
+A graph that is compared may be wrong: its nodes may lack a phase, or be marked by half. So
+``is_clone`` and ``is_early`` are more lenient here than where a graph is known to be whole.
+"""
 
 from __future__ import annotations
 

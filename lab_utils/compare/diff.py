@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from torch import fx
 
 from lab_utils.compare.clones import is_clone, is_early, originals
-from lab_utils.compare.differences import Diff, Difference, Differs
+from lab_utils.compare.differences import Diff, Difference, Differs, quoted
 from lab_utils.compare.matching import pair
 from lab_utils.compare.structure import Facts, Pairs, Structure, argument_name, structures
-from lab_utils.effects import is_random
-from lab_utils.graph import control_dependencies, operator_name
+from lab_utils.compare.waits import waits
+from lab_utils.graph import operator_name
 
-__all__ = ["Diff", "Difference", "Differs", "diff", "equal"]
+__all__ = ["Diff", "Difference", "Differs", "diff"]
 
 
 def diff(a: fx.Graph, b: fx.Graph) -> Diff:
@@ -38,11 +38,6 @@ def diff(a: fx.Graph, b: fx.Graph) -> Diff:
     pairs = pair(wanted, mine)
     names = {x.name: y.name for x, y in pairs.items()}
     return Diff(tuple(_Comparison(wanted, mine, pairs).differences()), (a, b, names))
-
-
-def equal(a: fx.Graph, b: fx.Graph) -> bool:
-    """Whether the two graphs are the same training step."""
-    return diff(a, b).equal
 
 
 class _Comparison:
@@ -64,7 +59,7 @@ class _Comparison:
         for y in self.b.nodes:
             if y in self.to_a:
                 yield from self._changes(self.to_a[y], y)
-        yield from self._waits()
+        yield from waits(self.a, self.b, self.to_b, self.to_a)
 
     # Nodes
 
@@ -76,12 +71,12 @@ class _Comparison:
             stored = self.to_b.get(original)
             still = [y for _, y in self._readers_wanted(x) if stored in y.all_input_nodes]
             if still:
-                text += f": {_quoted(still[0])} still reads the stored value"
+                text += f": {quoted(still[0])} still reads the stored value"
             other = self.to_b.get(original, original).name
             return Difference(Differs.MISSING_NODE, x.name, other, text)
         if reads := [self._name(n) for n in x.all_input_nodes]:
             what += f" on {', '.join(reads)}"
-        text = f"{_quoted(x)} is missing: {what}"
+        text = f"{quoted(x)} is missing: {what}"
         return Difference(Differs.MISSING_NODE, x.name, None, text)
 
     def _readers_wanted(self, x: fx.Node) -> list[tuple[str, fx.Node]]:
@@ -91,9 +86,9 @@ class _Comparison:
         original = self._original_b.get(y)
         why = "it is work for nothing" if self.b.readers[y] else "nothing reads it"
         if original is not None:
-            text = f"{_quoted(y)} recomputes {_quoted(original)}, which is not wanted: {why}"
+            text = f"{quoted(y)} recomputes {quoted(original)}, which is not wanted: {why}"
             return Difference(Differs.EXTRA_NODE, y.name, original.name, text)
-        text = f"{_quoted(y)} ({operator_name(y)}) is not wanted"
+        text = f"{quoted(y)} ({operator_name(y)}) is not wanted"
         text += "" if self.b.readers[y] else ", and nothing reads it"
         return Difference(Differs.EXTRA_NODE, y.name, None, text)
 
@@ -109,19 +104,21 @@ class _Comparison:
     def _changes(self, x: fx.Node, y: fx.Node) -> Iterator[Difference]:
         wanted, mine = self.a.facts[x], self.b.facts[y]
         found = list(self._reads(x, y))
+        if y.op == "output":
+            found += self._gradients(x, y)
         if wanted.operator != mine.operator:
-            text = f"{_quoted(y)} runs {operator_name(y)}; wanted is {operator_name(x)}"
+            text = f"{quoted(y)} runs {operator_name(y)}; wanted is {operator_name(x)}"
             found.append(Difference(Differs.OPERATOR, y.name, None, text))
         else:
             found += self._arguments(wanted, mine, y)
         # A value that follows from another difference is not worth a word of its own.
         if wanted.value != mine.value and not found and not self._inputs_differ(x, y):
-            text = f"{_quoted(y)} is {mine.value}; wanted is {wanted.value}"
+            text = f"{quoted(y)} is {mine.value}; wanted is {wanted.value}"
             found.append(Difference(Differs.VALUE, y.name, None, text))
         if wanted.role != mine.role:
             is_not = f"{' / '.join(mine.role)}; wanted is {' / '.join(wanted.role)}"
             cure = ": mark a clone with mark_recomputed" if is_clone(x) else ""
-            text = f"{_quoted(y)} is marked {is_not}{cure}"
+            text = f"{quoted(y)} is marked {is_not}{cure}"
             found.append(Difference(Differs.ROLE, y.name, None, text))
         yield from found
 
@@ -132,7 +129,7 @@ class _Comparison:
             if want.get(place) != have.get(place):
                 given, right = (d.get(place, "its default") for d in (have, want))
                 name = argument_name(y, place)
-                text = f"{_quoted(y)} runs with `{name}` = `{given}`; wanted is `{right}`"
+                text = f"{quoted(y)} runs with `{name}` = `{given}`; wanted is `{right}`"
                 yield Difference(Differs.ARGUMENT, y.name, None, text)
 
     def _inputs_differ(self, x: fx.Node, y: fx.Node) -> bool:
@@ -178,16 +175,16 @@ class _Comparison:
             yield self._reads_alone(place, y, w, "")
 
     def _swapped(self, y: fx.Node, have: list[fx.Node], want: list[fx.Node]) -> Difference:
-        text = f"{_quoted(y)} reads {_listed(have)} in the wrong order: wanted is {_listed(want)}"
+        text = f"{quoted(y)} reads {_listed(have)} in the wrong order: wanted is {_listed(want)}"
         return Difference(Differs.READS, y.name, have[0].name, text)
 
     def _reads_alone(self, place: str, y: fx.Node, n: fx.Node, unwanted: str) -> Difference:
         if y.op == "output":
             verb = "returns" if unwanted else "does not return"
-            text = f"the step {verb} {_quoted(n)} as {_result(place)}"
+            text = f"the step {verb} {quoted(n)} as {_result(place)}"
         else:
             verb = "reads" if unwanted else "does not read"
-            text = f"{_quoted(y)} {verb} {_quoted(n)}{_as_argument(y, place)}"
+            text = f"{quoted(y)} {verb} {quoted(n)}{_as_argument(y, place)}"
         text += f", {unwanted}" if unwanted else ""
         return Difference(
             Differs.OUTPUT if y.op == "output" else Differs.READS, y.name, n.name, text
@@ -195,7 +192,7 @@ class _Comparison:
 
     def _reads_other(self, place: str, y: fx.Node, m: fx.Node, w: fx.Node) -> Difference:
         """``y`` reads ``m`` where ``w`` is wanted."""
-        reader, read, wanted = _quoted(y), _quoted(m), _quoted(w)
+        reader, read, wanted = quoted(y), quoted(m), quoted(w)
         argument = _as_argument(y, place)
         if y.op == "output":
             text = f"the step returns {read} as {_result(place)}; wanted is {wanted}"
@@ -220,7 +217,7 @@ class _Comparison:
         elif (same := self._original(m)) is not None and same is self._original(w):
             text = (
                 f"{reader} reads {read}{argument}; wanted is {wanted}, "
-                f"another clone of {_quoted(same)}"
+                f"another clone of {quoted(same)}"
             )
         else:
             does = "rebuilds" if is_clone(y) else "computes"
@@ -233,61 +230,40 @@ class _Comparison:
         return self.to_b.get(wanted) if wanted is not None else self._original_b.get(y)
 
     def _name(self, x: fx.Node) -> str:
-        return _quoted(self.to_b.get(x, x))
+        return quoted(self.to_b.get(x, x))
 
-    # What must wait for what
+    # Of which parameter a gradient is
 
-    def _waits(self) -> Iterator[Difference]:
-        wanted = [
-            (self.to_b[x], self.to_b[z]) for x, z in self.a.waits if {x, z} <= self.to_b.keys()
-        ]
-        forced = self.b.order.forced(wanted + [(late, early) for early, late in wanted])
-        for early, late in wanted:
-            by_control = self.to_a[early] in control_dependencies(self.to_a[late])
-            # What overwritten memory forces follows from the data edges, but for its direction.
-            if (late, early) in forced:
-                yield self._reversed(early, late, by_control)
-            elif by_control and (early, late) not in forced:
-                text = (
-                    f"{_quoted(late)} does not wait for {_quoted(early)}: "
-                    "nothing keeps it from running before"
-                )
-                yield Difference(Differs.MUST_WAIT, late.name, early.name, text)
-        mine = [
-            (self.to_a[y], self.to_a[z])
-            for y, z in self.b.waits
-            if {y, z} <= self.to_a.keys() and y in control_dependencies(z)
-        ]
-        forced = self.a.order.forced(mine + [(late, early) for early, late in mine])
-        for early, late in mine:
-            if (early, late) not in forced and (late, early) not in forced:
-                y, z = self.to_b[early], self.to_b[late]
-                text = (
-                    f"{_quoted(z)} waits for {_quoted(y)}, which is not wanted: "
-                    "it runs later than it may"
-                )
-                yield Difference(Differs.NEEDLESS_WAIT, z.name, y.name, text)
-
-    def _reversed(self, early: fx.Node, late: fx.Node, by_control: bool) -> Difference:
-        why = "the wait is the wrong way round"
-        if not by_control:
-            both_random = is_random(early) and is_random(late)
-            why = (
-                "both draw random numbers" if both_random else "one overwrites what the other uses"
-            )
-        text = f"{_quoted(late)} must run after {_quoted(early)}, not before it: {why}"
-        return Difference(Differs.MUST_WAIT, late.name, early.name, text)
-
-
-# Clones
-
-
-def _quoted(node: fx.Node) -> str:
-    return f"`{node.name}`"
+    def _gradients(self, x: fx.Node, y: fx.Node) -> Iterator[Difference]:
+        """Gradients that the outputs ``x`` and ``y`` both return, but not of the same parameter."""
+        returned = {n for _, n in self.a.facts[x].reads} & {
+            self.to_a.get(n) for _, n in self.b.facts[y].reads
+        }
+        wanted = {
+            self.to_b[parameter]: self.to_b[gradient]
+            for parameter, gradient in self.a.gradients
+            if parameter in self.to_b and gradient in returned
+        }
+        mine = {
+            parameter: gradient
+            for parameter, gradient in self.b.gradients
+            if parameter in self.to_a and self.to_a.get(gradient) in returned
+        }
+        for parameter, have in mine.items():
+            want = wanted.get(parameter)
+            if have is not want:
+                right = f"; wanted is {quoted(want)}" if want else ", which is not wanted"
+                text = f"the step returns {quoted(have)} as the gradient of {quoted(parameter)}"
+                yield Difference(Differs.OUTPUT, y.name, have.name, text + right)
+        for parameter, want in wanted.items():
+            if parameter not in mine:
+                text = f"the step returns {quoted(want)}, but not as the gradient of "
+                text += quoted(parameter)
+                yield Difference(Differs.OUTPUT, y.name, want.name, text)
 
 
 def _listed(nodes: list[fx.Node]) -> str:
-    *most, last = map(_quoted, nodes)
+    *most, last = map(quoted, nodes)
     return f"{', '.join(most)} and {last}" if most else last
 
 

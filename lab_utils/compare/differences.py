@@ -86,14 +86,19 @@ class Diff(DrawsItself):
         return self.summary()
 
 
+def quoted(node: fx.Node) -> str:
+    """The name of ``node``, as differences tell it."""
+    return f"`{node.name}`"
+
+
 def _told_once(alike: list[Difference]) -> str:
     first, *rest = alike
     if not rest:
         return first.text
-    # A missing clone has no name of its own here: its original tells where it belongs.
-    where = [
-        one.other or one.node if one.kind is Differs.MISSING_NODE else one.node for one in rest
-    ]
+    # A missing clone has no name of its own here: its original tells where it belongs. And
+    # what is returned tells more than that the output returns it.
+    by_other = (Differs.MISSING_NODE, Differs.OUTPUT)
+    where = [one.other or one.node if one.kind in by_other else one.node for one in rest]
     names = [f"`{name}`" for name in dict.fromkeys(where)]
     dots = ", …" if len(names) > _NAMES_SHOWN else ""
     return f"{first.text} (and {len(rest)} more like this: {', '.join(names[:_NAMES_SHOWN])}{dots})"

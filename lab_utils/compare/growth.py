@@ -39,13 +39,18 @@ class _Tally:
         return 2 * self.agreeing[x, y] - self.against(x, y)
 
 
-def control_waits(a: Structure, b: Structure) -> Edges:
-    """Waits that someone wrote; those of overwritten memory follow from the data edges."""
-    waits: Edges = {node: [] for side in (a, b) for node in side.nodes}
+def edges_beside_data(a: Structure, b: Structure) -> Edges:
+    """Waits that someone wrote, and the parameter of each gradient.
+
+    The waits of overwritten memory follow from the data edges.
+    """
+    beside: Edges = {node: [] for side in (a, b) for node in side.nodes}
     for early, late in a.waits + b.waits:
         if early in control_dependencies(late):
-            waits[late].append(("waits", early))
-    return waits
+            beside[late].append(("waits", early))
+    for parameter, gradient in a.gradients + b.gradients:
+        beside[gradient].append(("gradient of", parameter))
+    return beside
 
 
 class Growth:
@@ -59,10 +64,10 @@ class Growth:
         self._names_hold = _names_hold(a, b)
         self._colour()
         self._partner: Pairs = {}  # both ways
-        waits = control_waits(a, b)
-        self._data, self._waits = _Tally(), _Tally()
+        beside = edges_beside_data(a, b)
+        self._data, self._beside = _Tally(), _Tally()
         self._edges = [(self._data, self._reads), (self._data, self._readers)]
-        self._edges += [(self._waits, waits), (self._waits, reversed_edges(waits))]
+        self._edges += [(self._beside, beside), (self._beside, reversed_edges(beside))]
         self._rivals: dict[fx.Node, dict[fx.Node, None]] = defaultdict(dict)
         self._queue: list[tuple[tuple[int, ...], int, fx.Node, fx.Node]] = []
         self._turn = itertools.count()
@@ -182,7 +187,7 @@ class Growth:
 
     def _weakness(self, x: fx.Node, y: fx.Node) -> tuple[int, ...]:
         """How little speaks for the pair; smallest first."""
-        evidence = self._data.balance(x, y) + self._waits.balance(x, y)
+        evidence = self._data.balance(x, y) + self._beside.balance(x, y)
         return (
             self._facts[x].operator != self._facts[y].operator,
             x.meta.get("kind") != y.meta.get("kind"),

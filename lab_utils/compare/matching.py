@@ -19,17 +19,20 @@ def pair(a: Structure, b: Structure) -> Pairs:
 
 
 def isomorphism(a: Structure, b: Structure) -> Pairs | None:
-    """A pairing under which the two are the same, waits included; None if none is found."""
+    """A pairing under which the two are the same, waits and gradients included; else None."""
     number = Numbers()
     colour: Colours = {}
-    before, after = _with_waits(a, b)
+    before = _with_waits(a, b)
+    after = reversed_edges(before)
     for side in (a, b):
         label = labels_of(side, number)
         below = by_reach(side.nodes, before, label, number)
         colour |= by_reach(reversed(side.nodes), after, below, number)
     if Counter(colour[n] for n in a.nodes) != Counter(colour[n] for n in b.nodes):
         return None
-    classes = Classes(colour, before, after)
+    for parameter, gradient in a.gradients + b.gradients:
+        before[gradient].append(("gradient of", parameter))
+    classes = Classes(colour, before, reversed_edges(before))
     classes.refine(dict.fromkeys(colour.values()))
     theirs = set(b.nodes)
     for node in a.nodes:
@@ -49,8 +52,8 @@ def isomorphism(a: Structure, b: Structure) -> Pairs | None:
     return pairs if same else None
 
 
-def _with_waits(a: Structure, b: Structure) -> tuple[Edges, Edges]:
+def _with_waits(a: Structure, b: Structure) -> Edges:
     before = {node: list(edges) for side in (a, b) for node, edges in side.reads.items()}
     for early, late in a.waits + b.waits:
         before[late].append(("waits", early))
-    return before, reversed_edges(before)
+    return before

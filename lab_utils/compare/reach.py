@@ -18,18 +18,6 @@ from lab_utils.graph import LabError, control_dependencies, topological_order
 _BLOCK = 4096  # sources followed in one pass: bits of one big integer for each node
 
 
-def forced_pairs(
-    graph: fx.Graph, pairs: Iterable[tuple[fx.Node, fx.Node]]
-) -> set[tuple[fx.Node, fx.Node]]:
-    """Those of the ``(before, after)`` pairs whose order every legal schedule keeps.
-
-    Raises:
-        CycleError: no schedule of the graph is legal.
-        LabError: a node stands before one that it reads.
-    """
-    return ForcedOrder(graph).forced(pairs)
-
-
 class ForcedOrder:
     """The order that data, control and overwritten memory force on a graph.
 

@@ -47,6 +47,8 @@ class Structure:
         self.reads: Edges = {node: list(self.facts[node].reads) for node in self.nodes}
         self.readers = reversed_edges(self.reads)
         self.waits = self.order.waits()
+        #: Each parameter and its gradient. What ties them is a name, whatever it is.
+        self.gradients = [] if drawn else _gradients(graph)
 
 
 def structures(a: fx.Graph, b: fx.Graph) -> tuple[Structure, Structure]:
@@ -67,7 +69,7 @@ def reversed_edges(edges: Edges) -> Edges:
 def _facts(node: fx.Node, drawn: bool) -> Facts:
     if node.op == "output":
         # A drawing does not tell what the step hands back.
-        returned = node.args[0] if isinstance(node.args[0], dict) and not drawn else {}
+        returned = {} if drawn else _returned(node)
         roles = [(label.partition(":")[0], read) for label, read in returned.items()]
         return Facts("output", (), "", (), tuple(roles))
     places = list(_places(node))
@@ -82,6 +84,22 @@ def _facts(node: fx.Node, drawn: bool) -> Facts:
         role += (str(node.meta.get("source")).partition(":")[0],)
     value = value_text(node.meta.get("val"))
     return Facts(operator_name(node), tuple(sorted(constants)), value, role, reads)
+
+
+def _returned(output: fx.Node) -> dict[str, fx.Node]:
+    return output.args[0] if isinstance(output.args[0], dict) else {}
+
+
+def _gradients(graph: fx.Graph) -> list[tuple[fx.Node, fx.Node]]:
+    """The ``param:PATH`` and what is returned as ``grad:PATH``, for each path that has both."""
+    sources = {node.meta.get("source"): node for node in graph.find_nodes(op="placeholder")}
+    found = []
+    for output in graph.find_nodes(op="output"):
+        for label, gradient in _returned(output).items():
+            role, _, path = label.partition(":")
+            if role == "grad" and (parameter := sources.get(f"param:{path}")) is not None:
+                found.append((parameter, gradient))
+    return found
 
 
 def value_text(val: Any) -> str:

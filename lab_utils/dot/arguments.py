@@ -36,7 +36,7 @@ _TORCH_NAMES: dict[str, Any] = {
 }
 _NAME_OF = {value: f"torch.{name}" for name, value in _TORCH_NAMES.items()}
 _NUMBERS = {"inf": float("inf"), "nan": float("nan")}
-_DEVICE = re.compile(r"(?:cpu|cuda|mps)(?::\d{1,3})?")
+_DEVICE = re.compile(r"cpu(?::\d{1,3})?")  # a file means the same wherever it is read
 _UNUSUAL = re.compile(r"""[^ !#-&(-\[\]-~]""")  # quotes, backslash, all that is not plain ASCII
 
 
@@ -100,11 +100,17 @@ def _write(item: Any, place: str, holes: list[tuple[str, fx.Node]]) -> str:
         return repr(item)
     if type(item) is str:
         return "'" + _UNUSUAL.sub(_escape, item) + "'"
-    if isinstance(item, torch.device) and _DEVICE.fullmatch(str(item)):
+    if isinstance(item, torch.device):
+        _check_device(str(item))
         return f"device('{item}')"
     if isinstance(item, (torch.dtype, torch.layout, torch.memory_format)) and item in _NAME_OF:
         return _NAME_OF[item]
     raise ArgumentError(f"argument {place} is a {type(item).__name__}, which a file cannot hold")
+
+
+def _check_device(name: str) -> None:
+    if not _DEVICE.fullmatch(name):
+        raise ArgumentError(f"args names the device {short(name)}, but a file runs on the cpu only")
 
 
 def _escape(character: re.Match[str]) -> str:
@@ -158,6 +164,7 @@ def _read(tree: ast.expr, place: str, holes: list[str]) -> Any:
             return _TORCH_NAMES[name]
         case ast.Call(
             func=ast.Name(id="device"), args=[ast.Constant(value=str(name))], keywords=[]
-        ) if _DEVICE.fullmatch(name):
+        ):
+            _check_device(name)
             return torch.device(name)
     raise ArgumentError(f"args holds {short(ast.unparse(tree))}, which is no constant and no _")

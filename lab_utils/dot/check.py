@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from lab_utils.cpu_kernels import CONTIGUOUS, cpu_fake_mode, without_unwanted
 from lab_utils.dot.arguments import parse_call
 from lab_utils.dot.operator_rules import arguments_by_name, check_operands
 from lab_utils.dot.operators import resolve
@@ -26,7 +27,15 @@ class ShapeError(LabError):
 
 
 #: Operators that lay out their result as the CPU's libraries like it, which ``meta`` cannot know.
-DEVICE_DEPENDENT = frozenset({"aten.convolution.default", "aten.native_batch_norm.default"})
+DEVICE_DEPENDENT = frozenset(
+    {
+        "aten.convolution.default",
+        "aten.native_batch_norm.default",
+        "aten.native_layer_norm.default",
+        "aten.native_group_norm.default",
+        *map(str, CONTIGUOUS),
+    }
+)
 _CUTS = frozenset({"aten.unbind.int", "aten.split.Tensor", "aten.unsafe_split.Tensor"})
 
 
@@ -63,7 +72,8 @@ def infer(name: str, call: str, operands: tuple[str, ...], on_cpu: bool = False)
                 kwargs = {**kwargs, "device": torch.device(device)}
             named = arguments_by_name(target, args, kwargs)
             _check_pieces(name, named)
-            value = parse_value(value_text(target(*args, **kwargs)))
+            made = without_unwanted(target, args, kwargs, target(*args, **kwargs))
+            value = parse_value(value_text(made))
             check_operands(name, named)
             return value
     except LabError:
@@ -91,6 +101,4 @@ def _like(val: torch.Tensor, device: str) -> torch.Tensor:
 
 
 def _fake_cpu() -> Any:
-    from torch._subclasses import FakeTensorMode
-
-    return FakeTensorMode(allow_fallback_kernels=False)  # a fallback would compute
+    return cpu_fake_mode(allow_fallback_kernels=False)  # a fallback would compute

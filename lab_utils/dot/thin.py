@@ -13,8 +13,8 @@ from typing import Any
 from torch import fx
 
 from lab_utils.dot.drawing import DotNode, Drawing, EdgeStyle, edge_style, fx_names
-from lab_utils.dot.write import COLOURS
 from lab_utils.graph import CycleError, Kind, Opaque, Phase, topological_order
+from lab_utils.pictures.colors import COLOURS
 
 _KIND_OF = {colour: kind for kind, colour in COLOURS.items()}
 _PHASE_OF = {

@@ -63,9 +63,20 @@ def value_text(val: Any) -> str:
         what = val.dtype if isinstance(val, torch.Tensor) else type(val).__name__
         raise ValueTextError(f"a value of type {what} cannot be written to a file")
     text = f"{_NAME_OF[val.dtype]}[{','.join(map(str, val.shape))}]"
-    if val.stride() != _contiguous(tuple(val.shape)):
-        text += f"{{{','.join(map(str, val.stride()))}}}"
+    strides = _told(tuple(val.shape), val.stride())
+    if strides != _contiguous(tuple(val.shape)):
+        text += f"{{{','.join(map(str, strides))}}}"
     return text
+
+
+def _told(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides, where one that nobody steps by is as if the dimension were contiguous."""
+    told: list[int] = []
+    following = 1
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        told.append(following if size == 1 else stride)
+        following = told[-1] * max(size, 1)
+    return tuple(reversed(told))
 
 
 def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -47,19 +47,9 @@ from lab_utils.graph import (
     outputs,
     phase,
 )
+from lab_utils.pictures.colors import COLOURS
 
 FORM = "training-step 1"
-
-COLOURS = {
-    Kind.INPUT: "lightblue",
-    Kind.WEIGHT: "lightgreen",
-    Kind.ACTIVATION: "yellow",
-    Kind.RECOMP: "orange",
-    Kind.GRAD_ACT: "lightpink",
-    Kind.GRAD_WEIGHT: "lightcoral",
-    Kind.OPT_STATE: "lavender",
-    Kind.OTHER: "gray92",
-}
 
 _HEAD = f"""digraph training_step {{
   graph [form="{FORM}", rankdir=TB, nslimit=2];
@@ -85,8 +75,11 @@ def write_dot(graph: fx.Graph, path: str | Path | None = None) -> DotText:
     The same graph gives the same bytes, on every run and machine.
 
     Raises:
-        DotError: a node that a file cannot hold; the message names it.
+        DotError: ``graph`` is none, or has a node that a file cannot hold; the message names it.
     """
+    if not isinstance(graph, fx.Graph):
+        what = "None" if graph is None else f"a {type(graph).__name__}"
+        raise DotError(f"write_dot takes an fx.Graph, and was given {what}: make it first")
     text = DotText(_HEAD + "".join(f"  {line};\n" for line in _statements(graph)) + "}\n")
     if path is not None:
         _write_whole(Path(path), text)
