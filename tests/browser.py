@@ -126,6 +126,7 @@ def jupyter_server(root: Path, *options: str) -> Iterator[tuple[str, str]]:
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
+            "XDG_CONFIG_HOME": homes["config"],
             "JUPYTER_CONFIG_DIR": homes["config"],
             "JUPYTER_DATA_DIR": homes["data"],
             "JUPYTER_RUNTIME_DIR": homes["runtime"],

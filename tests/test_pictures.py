@@ -9,19 +9,29 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.engine.rewrite import block_activations, rewrite
 from lab_utils.checks import attempt
 from lab_utils.compare.diff import Differs, diff
-from lab_utils.graph import Kind, add_control_dependency, copy_graph
+from lab_utils.dot.read import read_dot
+from lab_utils.execute import example_values
+from lab_utils.graph import Kind, LabError, add_control_dependency, copy_graph
 from lab_utils.lab4a import TASKS, open_graph, public_cases
 from lab_utils.lab4b.records import Plan
 from lab_utils.memory import live_bytes
-from lab_utils.pictures.memory_svg import Panel, height_of, memory_svg, scale_for
+from lab_utils.models import llm_mlp
+from lab_utils.pictures.axes import scale_for
+from lab_utils.pictures.colors import NEEDLESS, WRONG
+from lab_utils.pictures.memory_svg import Panel, height_of, memory_svg
 from lab_utils.pictures.plots import plot_memory
+from lab_utils.pictures.values import drawing_of
+from lab_utils.profile import Profile
 from lab_utils.schedule import as_soon_as_possible, program_order
+from lab_utils.trace.step import trace_workload
 from tests.lab4a_solutions import FUNCTION_OF, functions
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -73,7 +83,8 @@ def test_areas_are_stacked_to_the_bytes_that_are_held(by_kind: dict[Kind, list[i
 def test_a_memory_line_has_units_peak_budget_and_kinds() -> None:
     graph = open_graph("llm_mlp")
     line = live_bytes(graph, program_order(graph))
-    root = parsed(memory_svg({"mine": line.by_kind, "theirs": line.by_kind}, 5_000_000, line.total))
+    panels = [Panel("mine", line.by_kind), Panel("theirs", line.by_kind)]
+    root = parsed(memory_svg(panels, 5_000_000, line.total))
     said = texts(root)
     assert {"held (MB)", "step", "mine", "theirs", "budget 5.00 MB"} <= set(said)
     assert said.count(f"peak {line.peak / 1e6:.2f} MB") == 2
@@ -83,8 +94,8 @@ def test_a_memory_line_has_units_peak_budget_and_kinds() -> None:
 
 def test_ids_of_two_pictures_in_one_page_do_not_clash() -> None:
     graph = open_graph("llm_mlp")
-    one = memory_svg({"a": live_bytes(graph, program_order(graph)).by_kind})
-    two = memory_svg({"a": live_bytes(graph, as_soon_as_possible(graph)).by_kind})
+    one = memory_svg([Panel("a", live_bytes(graph, program_order(graph)).by_kind)])
+    two = memory_svg([Panel("a", live_bytes(graph, as_soon_as_possible(graph)).by_kind)])
     ids = [set(re.findall(r' id="([^"]+)"', svg)) for svg in (one, two)]
     assert all(ids)
     assert not ids[0] & ids[1]
@@ -94,7 +105,7 @@ def test_ids_of_two_pictures_in_one_page_do_not_clash() -> None:
 def test_a_line_of_ten_thousand_steps_stays_small() -> None:
     held = [step % 97 for step in range(10_000)]
     held[7_777] = 1_000
-    svg = memory_svg({"long": {Kind.ACTIVATION: held}})
+    svg = memory_svg([Panel("long", {Kind.ACTIVATION: held})])
     assert len(svg) < 30_000
     assert "peak 1.00 KB" in texts(parsed(svg))
 
@@ -110,6 +121,19 @@ def test_a_plot_has_a_form_for_every_reader() -> None:
         assert len(repr(value)) < 400
 
 
+def test_a_drawing_without_shapes_counts_values() -> None:
+    text = """digraph {
+        x [label="x: INPUT", fillcolor=lightblue]; a [label="a: RELU", fillcolor=yellow];
+        b [label="b: TANH", fillcolor=yellow]; x -> a; a -> b;
+    }"""
+    graph = read_dot(text)
+    line = live_bytes(graph, program_order(graph))
+    bundle = line._repr_mimebundle_()
+    assert {"held (values)", "peak 3 values"} <= set(texts(parsed(bundle["image/svg+xml"])))
+    assert "peak 3 values" in drawing_of(graph).words
+    assert "bytes" not in "".join(bundle.values()).lower()
+
+
 def test_a_diff_is_drawn_with_its_edges() -> None:
     wanted, mine = open_graph("llm_mlp.rewired"), open_graph("llm_mlp.injected")
     found = diff(wanted, mine)
@@ -122,8 +146,8 @@ def test_a_diff_is_drawn_with_its_edges() -> None:
     marked = {
         p.get("stroke"): p for p in root.iter(f"{SVG}path") if p.find(f"{SVG}title") is not None
     }
-    assert marked["#d62728"].get("stroke-dasharray")
-    assert not marked["#999"].get("stroke-dasharray")
+    assert marked[WRONG].get("stroke-dasharray")
+    assert not marked[NEEDLESS].get("stroke-dasharray")
     assert bundle["text/plain"] == found.summary()
     assert "equal" in diff(wanted, wanted)._repr_mimebundle_()["text/html"]
 
@@ -136,6 +160,21 @@ def test_missing_and_needless_waits_are_drawn() -> None:
     for a, b, mark in ((graph, waiting, "needless"), (waiting, graph, "missing")):
         html = diff(a, b)._repr_mimebundle_()["text/html"]
         assert f"{mark}: l0_gate_proj_recomp waits for" in html
+
+
+def test_a_wait_for_a_view_is_drawn_at_the_value_that_it_looks_at() -> None:
+    """The most common mistake, a forgotten control edge, has its edge in the picture."""
+    graph = trace_workload(llm_mlp(layers=2))
+    drop = block_activations(graph)
+    waiting, eager = (rewrite(graph, drop, control=on).graph for on in (True, False))
+    for a, b, mark in ((waiting, eager, "missing"), (eager, waiting, "needless")):
+        found = diff(a, b)
+        assert {one.other for one in found} == {"d_l0_add_t", "d_l1_add_t"}, "views"
+        root = parsed(found._repr_mimebundle_()["image/svg+xml"])
+        titles = {element.text for element in root.iter(f"{SVG}title")}
+        for one in found:
+            value = str(one.other).removesuffix("_t")
+            assert f"{mark}: {one.node} waits for {value}" in titles
 
 
 FILES = {"1.5": "llm_mlp.dot", "4.2": "llm_mlp_ar.dot"}
@@ -187,6 +226,23 @@ def test_a_plan_is_drawn_on_the_memory_line() -> None:
     drop = [named["l0_gate_proj"], named["l1_gate_proj"]]
     bundle = Plan(drop, 9_000_000)._repr_mimebundle_()
     assert "R RECOMP" in texts(parsed(bundle["image/svg+xml"]))
-    assert "budget 9.00 MB" in bundle["text/html"]
+    assert "peak of the plan 9.00 MB" in bundle["text/html"]
     assert bundle["text/plain"].startswith("plan: drop 2 values (l0_gate_proj, l1_gate_proj)")
     assert "drop 0 values" in Plan([], 5)._repr_mimebundle_()["text/plain"]
+
+
+def test_a_profile_is_drawn_operator_by_operator() -> None:
+    graph = open_graph("llm_mlp")
+    table = functions()["GraphProfiler"](graph).profile(example_values(graph), 0, 1)
+    bundle = Profile(table)._repr_mimebundle_()
+    said = texts(parsed(bundle["image/svg+xml"]))
+    assert {"time (µs)", "allocated (KB)", "forward", "backward"} <= set(said)
+    assert bundle["text/plain"].startswith(f"profile: {len(table)} operators")
+    assert bundle["text/html"].count("<title>l0_gate_proj: ") == 2, "its time and its bytes"
+    with pytest.raises(LabError, match="the column 'seconds'"):
+        Profile(table.drop(columns="seconds"))
+    with pytest.raises(LabError, match="task 1.3"):
+        Profile(None)
+    assert "0 operators" in Profile(table.head(0))._repr_mimebundle_()["text/plain"]
+    long = pd.concat([table] * 50)
+    assert Profile(long)._repr_mimebundle_()["text/html"].count("<rect") < 1_000

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
+import IPython.display
 import pytest
+import torch
 from torch import fx
 
+from autograder.lab4b.reference import describe
+from lab_utils.costs import estimated_seconds
+from lab_utils.course import read_course
 from lab_utils.effects import is_operation
-from lab_utils.graph import Kind, LabError, add_control_dependency, copy_graph
+from lab_utils.graph import Kind, LabError, Phase, add_control_dependency, copy_graph
+from lab_utils.hand_in.widget import show
 from lab_utils.lab4a import open_graph, public_cases
+from lab_utils.lab4b.swap_slider import swap_slider
+from lab_utils.lab4b.tradeoff import tradeoff_graph
 from lab_utils.memory import live_bytes
 from lab_utils.models import llm_mlp
-from lab_utils.pictures.blocks import MOST, as_blocks, module_paths, split
+from lab_utils.pictures.blocks import MOST, PAGE, Block, as_blocks, module_paths, parts, split
 from lab_utils.pictures.boxes import fold
 from lab_utils.pictures.budget import Point, budget_slider, simulator
-from lab_utils.pictures.explorer import ALL, explore
+from lab_utils.pictures.explorer import ALL, NOBODY, explore
 from lab_utils.pictures.film import EAGER, film
 from lab_utils.pictures.values import drawing_of
 from lab_utils.schedule import as_soon_as_possible, program_order
@@ -80,6 +90,27 @@ def test_a_drawing_without_shapes_and_a_circle_are_drawn_too(plain: fx.Graph) ->
     assert nodes_in(drawing_of(copy).svg)
 
 
+@pytest.mark.parametrize("given", [0, 2])
+def test_a_graph_where_nothing_runs_is_shown(given: int) -> None:
+    graph = fx.Graph()
+    role = {"phase": Phase.FORWARD, "kind": Kind.WEIGHT, "module": ""}
+    for place in range(given):
+        graph.placeholder(f"x{place}").meta = role | {"val": torch.empty(4, 8, device="meta")}
+    graph.output({}).meta = role
+    names = {f"x{place}" for place in range(given)}
+    assert nodes_in(drawing_of(graph).svg) == names
+    shown = film({"before": graph, "after": graph}, EAGER)
+    assert shown.step.max == 0
+    assert shown.alive.value.count(f"step 0: {128 * given} bytes") == 2
+    explorer = explore(graph)
+    assert set(explorer.node.options) == {NOBODY} | names
+    explorer.control.value = False
+    assert len(nodes_in(explorer.lanes.value)) == bool(given), "one block of given values"
+    for name in names:
+        explorer.select(name)
+        assert name in nodes_in(explorer.lanes.value)
+
+
 def test_explorer_follows_a_value_from_birth_to_death(rewired: fx.Graph) -> None:
     explorer = explore(rewired)
     explorer.select("l1_gate_proj_act_recomp")
@@ -92,6 +123,30 @@ def test_explorer_follows_a_value_from_birth_to_death(rewired: fx.Graph) -> None
     assert "d_l1_up_proj" in nodes_in(explorer.lanes.value)
     with pytest.raises(LabError, match="views are folded"):
         explorer.select("l0_gate_proj_w_t")
+
+
+def test_a_large_block_opens_in_parts(long: fx.Graph) -> None:
+    explorer = explore(long)
+    large = next(label for label, found in explorer.parts.items() if len(found) > 1)
+    explorer.block.value = large
+    assert len(nodes_in(explorer.lanes.value)) <= 2 * MOST, "its parts, with counts"
+    assert "operators" in explorer.lanes.value
+    explorer.part.value = explorer.part.options[1]
+    assert 1 < len(nodes_in(explorer.lanes.value)) <= PAGE
+    assert nodes_in(explorer.lanes.value) <= set(explorer.node.options)
+    explorer.select("l7_gate_up_proj")
+    assert "l7_gate_up_proj" in nodes_in(explorer.lanes.value)
+    assert "<b>l7_gate_up_proj</b>" in explorer.about.value
+    explorer.block.value = ALL
+    assert explorer.part.layout.display == "none"
+
+
+def test_a_block_of_one_module_opens_in_pages(long: fx.Graph) -> None:
+    boxes = fold(long).boxes
+    pages = parts(Block("flat", boxes), dict.fromkeys((box.name for box in boxes), "flat"))
+    assert [box for page in pages for box in page.boxes] == list(boxes)
+    assert max(len(page.boxes) for page in pages) <= PAGE
+    assert pages[0].label == f"flat (1 of {len(pages)})"
 
 
 def test_explorer_filters_kinds_and_control_edges(rewired: fx.Graph) -> None:
@@ -131,6 +186,19 @@ def test_film_shows_what_is_alive_under_the_chosen_schedule(
         film(plain, "backwards")
 
 
+def test_film_stands_still_while_many_operators_run() -> None:
+    shown = film(open_graph("attention"), EAGER)
+    heights = set()
+    for step in range(shown.step.max + 1):
+        shown.step.value = step
+        heights.add(tuple(re.findall(r"min-height:(\d+)px", shown.running.value)))
+        assert shown.running.value.count("title=") <= 10
+    assert len(heights) == 1
+    shown.step.value = 0
+    assert re.search(r"and \d+ more", shown.running.value)
+    assert shown.running.value.count("display:inline-block") == shown.running.value.count("title=")
+
+
 def test_budget_slider_runs_the_students_own_rewrite(plain: fx.Graph) -> None:
     own = functions()
 
@@ -138,7 +206,9 @@ def test_budget_slider_runs_the_students_own_rewrite(plain: fx.Graph) -> None:
         own["rewire_backward"](graph, own["inject_recomputation"](graph, drop))
 
     names = public_cases("2.2")[0].given["drop"]
-    slider = budget_slider(simulator(plain, rewrite), names)
+    slider = budget_slider(simulator(plain, rewrite), names, yours=names[:3])
+    assert slider.yours == slider.curve[3]
+    assert "yours" in slider.static.svg
     base = live_bytes(plain, program_order(plain)).peak
     assert slider.curve[0] == Point((), base, 0)
     assert slider.curve[-1].peak < base / 2
@@ -163,3 +233,26 @@ def test_budget_slider_takes_points_that_were_computed_before() -> None:
     assert "yours" in slider.picture.value
     slider.drop.value = ("a", "b", "c")
     assert "nobody has computed" in slider.told.value
+
+
+def test_swap_slider_shows_what_the_link_allows() -> None:
+    graph = tradeoff_graph()
+    seconds = estimated_seconds(graph)
+    slider = swap_slider(graph, describe(graph, seconds), seconds)
+    assert {"all kept", "1 GB/s", "100 GB/s"} <= set(
+        re.findall(r">([^<>]+)</text>", slider.static.svg)
+    )
+    fast = slider.picture.value
+    slider.link.value = 0.1
+    assert slider.picture.value != fast
+    assert "0.1 GB/s: peak" in slider.told.value
+    assert int(re.findall(r"waits (\d+)%", slider.told.value)[0]) > 100
+
+
+def test_the_packer_leaves_words_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(IPython.display, "display", lambda one, **_: shown.append(one))
+    show(read_course().labs["lab4a"], tmp_path)
+    (packer,) = shown
+    packer._ipython_display_()
+    assert "python -m lab_utils pack" in shown[1]["text/html"]

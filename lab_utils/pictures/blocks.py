@@ -15,6 +15,7 @@ from lab_utils.pictures.boxes import Box, Picture
 MOST = 14  # blocks in one picture
 WORK = ("forward", "recompute", "backward")  # the lanes in which a student's work lies
 FINE = 40  # a block of fewer operators is not divided
+PAGE = 90  # boxes that are drawn one by one; more are parts first
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,20 @@ def split(boxes: Sequence[Box], paths: Mapping[str, str]) -> list[Block]:
     runs.sort(key=lambda run: order[run[0].name])
     known = {paths[box.name] for box in boxes}
     return [Block(_label(run, paths, known), run) for run in runs]
+
+
+def parts(block: Block, paths: Mapping[str, str]) -> list[Block]:
+    """A large block divided once more, along its modules and then into pages; else itself."""
+    if len(block.boxes) <= PAGE:
+        return [block]
+    found = []
+    for part in split(block.boxes, paths):
+        pages = -(-len(part.boxes) // PAGE)
+        edges = [i * len(part.boxes) // pages for i in range(pages + 1)]
+        for number, (a, b) in enumerate(pairwise(edges), 1):
+            label = part.label if pages == 1 else f"{part.label} ({number} of {pages})"
+            found.append(Block(label, part.boxes[a:b]))
+    return found
 
 
 def _work(run: Sequence[Box]) -> int:

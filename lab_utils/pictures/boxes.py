@@ -77,31 +77,36 @@ def bare_operator(node: fx.Node) -> str:
     return name.removeprefix("aten.").split(".")[0].upper()
 
 
+def stand_ins(graph: fx.Graph) -> dict[fx.Node, tuple[fx.Node, ...]]:
+    """The nodes whose boxes stand for each node in a picture: itself, or what a view looks at."""
+    found: dict[fx.Node, tuple[fx.Node, ...]] = {}
+    for node in graph.nodes:
+        if node.op == "call_function" and not is_operation(node):
+            looked_at = (n for read in node.all_input_nodes for n in found[read])
+            found[node] = tuple(dict.fromkeys(looked_at))
+        elif node.op != "output":
+            found[node] = (node,)
+    return found
+
+
 def fold(graph: fx.Graph) -> Picture:
     """The picture of ``graph``: operators and what they read, without views."""
     memory = storages(graph)
-    results = set(outputs(graph).values())
-    shown: dict[fx.Node, tuple[fx.Node, ...]] = {}  # what stands for each node in the picture
-    boxes: list[Box] = []
-    arrows: dict[Arrow, None] = {}
-    seen_outputs = {s.owner for node in results for s in memory[node]}
-    for node in graph.nodes:
-        if node.op == "output":
-            continue
-        if node.op == "call_function" and not is_operation(node):
-            shown[node] = tuple(n for read in node.all_input_nodes for n in shown[read])
-            continue
-        shown[node] = (node,)
-        boxes.append(
-            Box(
-                node.name,
-                bare_operator(node),
-                kind(node),
-                phase(node),
-                nbytes(node),
-                node in seen_outputs,
-            )
+    shown = stand_ins(graph)
+    seen_outputs = {s.owner for node in outputs(graph).values() for s in memory[node]}
+    boxes = [
+        Box(
+            node.name,
+            bare_operator(node),
+            kind(node),
+            phase(node),
+            nbytes(node),
+            node in seen_outputs,
         )
+        for node, stands in shown.items()
+        if stands == (node,)
+    ]
+    arrows: dict[Arrow, None] = {}
     for node in graph.nodes:
         if shown.get(node) == (node,):
             for read in node.all_input_nodes:

@@ -56,7 +56,7 @@ def simulator(
 def budget_slider(
     simulate: Simulate | Sequence[Point],
     candidates: Iterable[str] | None = None,
-    yours: Point | None = None,
+    yours: Point | Sequence[str] | None = None,
 ) -> BudgetSlider:
     """Choose what to drop, or a budget, and see peak and recomputed work change.
 
@@ -64,13 +64,13 @@ def budget_slider(
         simulate: a function from the names that are dropped to (peak bytes, recomputed
             operators), as ``simulator`` makes one; or points that were computed before.
         candidates: what may be dropped, in the order in which a smaller budget drops it.
-        yours: your own choice, to be marked on the curve.
+        yours: your own choice, to be marked on the curve: a point, or the names that it drops.
     """
     if callable(simulate):
         names = [str(getattr(one, "name", one)) for one in candidates or ()]
         if not names:
             raise LabError("budget_slider needs candidates: the activations that may be dropped")
-        return BudgetSlider(simulate, names, yours)
+        return BudgetSlider(simulate, names, _point(yours, simulate))
     points = sorted((Point(*p) for p in simulate), key=lambda p: len(p.drop))
     known = {frozenset(p.drop): (p.peak, p.recomputed) for p in points}
     names = list(dict.fromkeys(name for p in points for name in p.drop))
@@ -80,7 +80,14 @@ def budget_slider(
             raise LabError("nobody has computed this choice; choose a budget instead")
         return known[frozenset(drop)]
 
-    return BudgetSlider(look_up, names, yours, points)
+    return BudgetSlider(look_up, names, _point(yours, look_up), points)
+
+
+def _point(yours: Point | Sequence[str] | None, simulate: Simulate) -> Point | None:
+    if yours is None or isinstance(yours, Point):
+        return yours
+    drop = tuple(str(getattr(one, "name", one)) for one in yours)
+    return Point(drop, *simulate(drop))
 
 
 class BudgetSlider(Live):

@@ -1,15 +1,16 @@
 """One colour, one texture and one letter for each kind of value, the same in every picture.
 
 The fills are those of the .dot files. Textures and letters tell the kinds apart for those
-who cannot tell the colours apart, and in print.
+who cannot tell the colours apart, and in print. Lines and bars that are of no kind have a
+few strong colours.
 """
 
 from __future__ import annotations
 
 from lab_utils.graph import Kind
 
-#: Graphviz (X11) colour names, which SVG and matplotlib know as well.
-FILL: dict[Kind, str] = {
+#: Graphviz (X11) colour names, as they stand in .dot files.
+COLOURS: dict[Kind, str] = {
     Kind.INPUT: "lightblue",
     Kind.WEIGHT: "lightgreen",
     Kind.ACTIVATION: "yellow",
@@ -17,8 +18,16 @@ FILL: dict[Kind, str] = {
     Kind.GRAD_ACT: "lightpink",
     Kind.GRAD_WEIGHT: "lightcoral",
     Kind.OPT_STATE: "lavender",
-    Kind.OTHER: "whitesmoke",
+    Kind.OTHER: "gray92",
 }
+#: The same colours for SVG and HTML, which do not know the numbered greys of X11.
+FILL: dict[Kind, str] = {
+    kind: {"gray92": "#ebebeb"}.get(colour, colour) for kind, colour in COLOURS.items()
+}
+
+BLUE, RED, ORANGE, GREY = "#1f6fd0", "#d62728", "#d35400", "#999999"
+#: What a comparison found: as wanted; missing or wrong; there, but not wanted.
+RIGHT, WRONG, NEEDLESS = BLUE, RED, GREY
 
 LETTER: dict[Kind, str] = {
     Kind.INPUT: "I",

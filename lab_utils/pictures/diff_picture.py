@@ -10,14 +10,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from html import escape
 
+from torch import fx
+
 from lab_utils.compare.differences import Diff, Differs
 from lab_utils.pictures.blocks import between
-from lab_utils.pictures.boxes import Arrow, Picture, fold
+from lab_utils.pictures.boxes import Arrow, Picture, fold, stand_ins
+from lab_utils.pictures.colors import NEEDLESS, WRONG
 from lab_utils.pictures.drawn import Drawing, drawing, drawing_of_words
 from lab_utils.pictures.lanes import LANES, Emphasis, lanes_svg
 
 _MOST = 24  # boxes; the words tell the rest
-_MISSING, _NEEDLESS = "#d62728", "#999999"
 
 
 def draw_differences(
@@ -50,7 +52,7 @@ def draw_differences(
     ]
     absent = [replace(b, name=name(b.name)) for b in wanted.boxes if b.name not in mine_of]
     extra = {b.name for b in mine.boxes} - set(mine_of.values())
-    ringed = dict.fromkeys(extra, _NEEDLESS) | {b.name: _MISSING for b in absent}
+    ringed = dict.fromkeys(extra, NEEDLESS) | {b.name: WRONG for b in absent}
     place = {box.name: index for index, box in enumerate(mine.boxes)}
     marked.sort(key=lambda a: place.get(a.target, -1))  # what was read beside what should be
     if not marked and not ringed:
@@ -73,14 +75,23 @@ def draw_diff(diff: Diff) -> Drawing:
     if diff.graphs is None or diff.equal:
         return drawing_of_words(text)
     a, b, mine_of = diff.graphs
-    marks = {Differs.MUST_WAIT: "missing", Differs.NEEDLESS_WAIT: "needless"}
-    waits = [
-        Arrow(one.other, one.node, control=True, mark=marks[one.kind])
-        for one in diff
-        if one.kind in marks and one.other is not None
-    ]
-    drawn = draw_differences(fold(a), fold(b), mine_of, waits, text)
+    drawn = draw_differences(fold(a), fold(b), mine_of, _waits(diff, b), text)
     if drawn is None:
         return drawing_of_words(text)
     told = f'<pre style="white-space:pre-wrap">{escape(text)}</pre>'
     return Drawing(f"{drawn.html}{told}", drawn.svg, text)
+
+
+def _waits(diff: Diff, mine: fx.Graph) -> list[Arrow]:
+    """The waits that differ, between the boxes that stand for their nodes."""
+    marks = {Differs.MUST_WAIT: "missing", Differs.NEEDLESS_WAIT: "needless"}
+    boxes = {node.name: stands for node, stands in stand_ins(mine).items()}
+    arrows = [
+        Arrow(source.name, target.name, control=True, mark=marks[one.kind])
+        for one in diff
+        if one.kind in marks and one.other is not None
+        for source in boxes[one.other]
+        for target in boxes[one.node]
+        if source is not target
+    ]
+    return list(dict.fromkeys(arrows))  # two views may look at one value

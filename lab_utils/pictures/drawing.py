@@ -10,7 +10,7 @@ from torch import fx
 
 from lab_utils.graph import LabError
 from lab_utils.pictures.boxes import Picture, fold
-from lab_utils.pictures.colors import FILL
+from lab_utils.pictures.colors import COLOURS
 from lab_utils.pictures.lanes import lanes_svg
 
 NO_GRAPHVIZ = (
@@ -71,7 +71,7 @@ def picture_dot(picture: Picture) -> str:
         shape = ", shape=ellipse" if box.kind in ("WEIGHT", "INPUT", "OPT_STATE") else ""
         double = ", peripheries=2" if box.is_output else ""
         lines.append(
-            f'  "{box.name}" [label="{box.label}", fillcolor={FILL[box.kind]}{shape}{double}];'
+            f'  "{box.name}" [label="{box.label}", fillcolor={COLOURS[box.kind]}{shape}{double}];'
         )
     for arrow in picture.arrows:
         style = ' [style=dashed, color="#c0392b", constraint=false]' if arrow.control else ""

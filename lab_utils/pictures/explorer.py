@@ -8,7 +8,7 @@ from torch import fx
 
 from lab_utils.graph import LabError
 from lab_utils.memory import live_bytes
-from lab_utils.pictures.blocks import WORK, as_blocks, between, module_paths, split
+from lab_utils.pictures.blocks import WORK, Block, as_blocks, between, module_paths, parts, split
 from lab_utils.pictures.boxes import Arrow, Picture, fold
 from lab_utils.pictures.colors import LETTER
 from lab_utils.pictures.facts import facts_of, listed
@@ -18,7 +18,7 @@ from lab_utils.pictures.live import Live, table, widgets
 from lab_utils.pictures.svg import document, line, size, text
 from lab_utils.schedule import Schedule, program_order
 
-ALL = "all blocks"
+ALL, ALL_PARTS = "all blocks", "all parts"
 NOBODY = "(none)"
 _BORN, _DIES = "#1f6fd0", "#d62728"
 
@@ -39,13 +39,21 @@ class Explorer(Live):
         self.picture = fold(graph)
         memory = live_bytes(graph, schedule or program_order(graph))
         self.steps = len(memory.schedule)
+        order = {box.name: place for place, box in enumerate(self.picture.boxes)}
+        self._place = order.__getitem__
         self.facts = facts_of(graph, memory)
         paths = module_paths(graph)
-        self.blocks = {b.label: b for b in split(self.picture.boxes, paths)}
+        found = split(self.picture.boxes, paths) if self.picture.boxes else []
+        self.blocks = {block.label: block for block in found}
+        self.parts = {
+            label: {part.label: part for part in parts(block, paths)}
+            for label, block in self.blocks.items()
+        }
         self.static = draw_graph(graph)
         kinds = sorted({b.kind for b in self.picture.boxes}, key=list(LETTER).index)
         busy = [b.label for b in self.blocks.values() if any(x.lane in WORK for x in b.boxes)]
         self.block = w.Dropdown(options=[ALL, *busy], description="block")
+        self.part = w.Dropdown(options=[ALL_PARTS], description="part")
         self.node = w.Select(options=[NOBODY], rows=9, description="node")
         self.kinds = {
             kind: w.ToggleButton(
@@ -57,17 +65,19 @@ class Explorer(Live):
             True, description="control edges", indent=False, layout={"width": "auto"}
         )
         self.ends = w.Checkbox(
-            False, description="weights and update", indent=False, layout={"width": "auto"}
+            not busy, description="weights and update", indent=False, layout={"width": "auto"}
         )
         self.lanes = w.HTML()
         self.about = w.HTML()
+        self._quiet = False
         self.block.observe(lambda _: self._open(), "value")
+        self.part.observe(lambda _: self._open_part(), "value")
         for control in (self.node, self.control, self.ends, *self.kinds.values()):
             control.observe(lambda _: self._draw(), "value")
         row = {"flex_flow": "row wrap", "align_items": "center"}
         self.widget = w.VBox(
             [
-                w.HBox([self.block, self.control, self.ends], layout=row),
+                w.HBox([self.block, self.part, self.control, self.ends], layout=row),
                 w.HBox(list(self.kinds.values()), layout=row),
                 self.lanes,
                 w.HBox([self.node, self.about], layout=row),
@@ -80,19 +90,46 @@ class Explorer(Live):
         for label, block in self.blocks.items():
             if any(box.name == name for box in block.boxes):
                 self.block.value = label if label in self.block.options else ALL
+                inside = (p for p, one in self.parts[label].items() if name in _names(one))
+                if len(self.part.options) > 1:
+                    self.part.value = next(inside)
+                if name not in self.node.options:
+                    self.node.options = [*self.node.options, name]
                 self.node.value = name
                 return
         raise LabError(f"{name} is not in the picture: views are folded into what they look at")
 
     def _open(self) -> None:
-        """Offer the nodes of the block that was chosen."""
+        """Offer the parts of the block that was chosen; a small one is a single part."""
+        found = list(self.parts.get(self.block.value, ()))
+        several = len(found) > 1
+        self._quiet = True
+        self.part.options = [ALL_PARTS, *found] if several else [ALL_PARTS]
+        self.part.value = ALL_PARTS
+        self.part.layout.display = None if several else "none"
+        self._quiet = False
+        self._open_part()
+
+    def _open_part(self) -> None:
+        """Offer the nodes of what is open."""
+        if self._quiet:
+            return
         if self.block.value == ALL:
             names = [] if len(self.picture.boxes) > 400 else [b.name for b in self.picture.boxes]
         else:
-            names = [box.name for box in self.blocks[self.block.value].boxes]
+            names = [] if self._folded() else sorted(self._inside(), key=self._place)
         self.node.options = [NOBODY, *names]
         self.node.value = NOBODY
         self._draw()
+
+    def _folded(self) -> bool:
+        """Whether a large block is open, and none of its parts."""
+        return len(self.part.options) > 1 and self.part.value == ALL_PARTS
+
+    def _inside(self) -> set[str]:
+        """The names in the block, or in its part, that is open."""
+        found = self.parts[self.block.value]
+        return _names(found.get(self.part.value, self.blocks[self.block.value]))
 
     def _draw(self) -> None:
         name = self.node.value
@@ -121,8 +158,10 @@ class Explorer(Live):
             if name not in self.facts:
                 return as_blocks(self.picture, list(self.blocks.values()))
             inside: set[str] = {name}
+        elif self._folded():
+            return as_blocks(self.picture, list(self.parts[self.block.value].values()))
         else:
-            inside = {box.name for box in self.blocks[self.block.value].boxes}
+            inside = self._inside()
         near = {
             n
             for a in self.picture.arrows
@@ -176,3 +215,7 @@ class Explorer(Live):
             text(min(right, width - 80), 34, f" last read {facts.dies}", font_size=10),
         ]
         return document(width, 40, f"{name} is in memory in {facts.lifetime}", body, alone=False)
+
+
+def _names(block: Block) -> set[str]:
+    return {box.name for box in block.boxes}

@@ -29,7 +29,7 @@ from lab_utils.schedule import as_soon_as_possible, program_order
 
 PROGRAM, EAGER = "program order", "as soon as possible"
 _ALIVE = 9  # rows of the list
-_CHIPS = 10  # operators of one step
+_CHIPS, _BESIDE = 6, 2  # operators of this step, and of the ones before and after it
 
 
 def film(graphs: fx.Graph | Mapping[str, fx.Graph], rule: str = PROGRAM) -> Film:
@@ -88,10 +88,11 @@ class Film(Live):
             title: live_bytes(g, as_soon_as_possible(g, crew) if eager else program_order(g))
             for title, g in self.graphs.items()
         }
+        self._widest = max(map(_widest, self.takes.values()))
         panels = [Panel(t, line.by_kind, line.schedule.name) for t, line in self.takes.items()]
         self.line.value = memory_svg(panels, alone=False)
         last = max(len(line.total) for line in self.takes.values()) - 1
-        self.step.max = self.play.max = max(last, 0)
+        self.step.max = self.play.max = last
         self.step.value = next(iter(self.takes.values())).peak_step
         self._move()
 
@@ -99,7 +100,8 @@ class Film(Live):
         """Only what depends on the step is sent to the page; the line stays."""
         step = self.step.value
         at = [(line, min(step, len(line.total) - 1)) for line in self.takes.values()]
-        self.running.value = _side_by_side([_running(line, now) for line, now in at])
+        running = [_running(line, now, self._widest) for line, now in at]
+        self.running.value = _side_by_side(running)
         self.alive.value = _side_by_side([_alive(line, now) for line, now in at])
         self.mark.value = _mark([(len(line.total), now) for line, now in at])
 
@@ -114,38 +116,57 @@ def _mark(places: list[tuple[int, int]]) -> str:
     return document(picture_width(len(places)), FULL_HEIGHT, label, body, alone=False)
 
 
+_COLUMN = "flex:0 1 426px;min-width:320px;box-sizing:border-box;padding-right:10px"
+
+
 def _side_by_side(columns: list[str]) -> str:
-    cells = "".join(
-        f'<div style="flex:0 1 426px;min-width:320px">{column}</div>' for column in columns
-    )
+    cells = "".join(f'<div style="{_COLUMN}">{column}</div>' for column in columns)
     return (
         f'<div style="display:flex;padding-left:52px;line-height:1.5;font-size:13px">{cells}</div>'
     )
 
 
-def _running(memory: MemoryLine, now: int) -> str:
-    """The operators of the step before, of this one, and of the next."""
+def _running(memory: MemoryLine, now: int, widest: int) -> str:
+    """The operators of the step before, of this one, and of the next.
+
+    Each row is as high as the ``widest`` step needs, so that the film stands still.
+    """
     steps = memory.schedule.steps
     rows = []
     for name, step in (("before", now - 1), ("now", now), ("next", now + 1)):
         nodes = steps[step] if 0 <= step < len(steps) else ()
         # Views take no time; a step of nothing else shows them.
         working = [n for n in nodes if is_operation(n)] or list(nodes)
-        chips = "".join(_chip(n.name, kind(n), bare_operator(n)) for n in working[:_CHIPS])
-        more = f" and {len(working) - _CHIPS} more" if len(working) > _CHIPS else ""
-        pale = "" if step == now else "opacity:.55;"
+        most = _CHIPS if step == now else _BESIDE
+        chips = "".join(_chip(n.name, kind(n), bare_operator(n)) for n in working[:most])
+        more = f"and {len(working) - most} more" if len(working) > most else ""
+        pale = "" if step == now else "opacity:.75;"
         rows.append(
-            f'<div style="{pale}min-height:24px"><span style="display:inline-block;width:50px">'
-            f"{name}</span>{chips or '–'}{more}</div>"
+            f'<div style="{pale}display:flex;min-height:{_LINE * min(widest, most, 4)}px">'
+            f'<span style="flex:0 0 50px">{name}</span>'
+            f'<span style="flex:1;min-width:0">{chips or "–"}{more}</span></div>'
         )
     return "".join(rows)
 
 
+def _widest(memory: MemoryLine) -> int:
+    """The most operators that work in one step."""
+    return max((sum(map(is_operation, step)) for step in memory.schedule.steps), default=1)
+
+
+_LINE = 24
+_CHIP = (
+    f"color:{INK};border:1px solid #777;border-radius:4px;padding:0 6px;margin:0 4px 3px 0;"
+    "display:inline-block;white-space:nowrap;line-height:19px;vertical-align:top;"
+    "max-width:100%;overflow:hidden;text-overflow:ellipsis"
+)
+
+
 def _chip(name: str, of: Kind, operator: str) -> str:
+    told = f"{escape(name)}: {escape(operator)}"
     return (
-        f'<span style="background:{FILL[of]};color:{INK};border:1px solid #777;border-radius:4px;'
-        f'padding:0 6px;margin-right:4px;white-space:nowrap"><b>{LETTER[of]}</b> {escape(name)}: '
-        f"{escape(operator)}</span>"
+        f'<span style="background:{FILL[of]};{_CHIP}" title="{told}"><b>{LETTER[of]}</b> {told}'
+        "</span>"
     )
 
 
@@ -167,6 +188,5 @@ def _alive(memory: MemoryLine, now: int) -> str:
     left = (
         f"<div>and {len(rest)} more, {size(sum(one.nbytes for one in rest))}</div>" if rest else ""
     )
-    total = memory.total[now] if memory.total else 0
-    head = f"<b>step {now}: {size(total)}</b> in {len(held)} values"
+    head = f"<b>step {now}: {size(memory.total[now])}</b> in {len(held)} values"
     return f'{head}<table style="line-height:1.2;font-size:12px">{rows}</table>{left}'

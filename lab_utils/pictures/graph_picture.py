@@ -8,12 +8,12 @@ from torch import fx
 
 from lab_utils.graph import LabError
 from lab_utils.memory import MemoryLine, live_bytes
-from lab_utils.pictures.blocks import WORK, as_blocks, between, module_paths, split
+from lab_utils.pictures.blocks import WORK, as_blocks, between, module_paths, parts, split
 from lab_utils.pictures.boxes import Picture, fold
 from lab_utils.pictures.drawn import Drawing
 from lab_utils.pictures.facts import facts_of
 from lab_utils.pictures.lanes import LANES, Emphasis, lanes_svg
-from lab_utils.pictures.plots import line_in_words
+from lab_utils.pictures.plots import line_in_words, unit_of
 from lab_utils.pictures.svg import size
 from lab_utils.schedule import program_order
 
@@ -35,23 +35,27 @@ def draw_graph(graph: fx.Graph) -> Drawing:
         html = f"<p>{escape(head)}</p>{lanes_svg(picture, lanes, emphasis, alone=False)}"
         return Drawing(html, lanes_svg(picture, lanes), words)
     lanes = [lane for lane in WORK if lane in present]
-    blocks = split(picture.boxes, module_paths(graph))
+    paths = module_paths(graph)
+    blocks = split(picture.boxes, paths)
     folded = as_blocks(picture, blocks)
-    parts = [f"<p>{escape(head)}</p>", lanes_svg(folded, lanes, alone=False)]
+    shown = [f"<p>{escape(head)}</p>", lanes_svg(folded, lanes, alone=False)]
     room = _OPENED
     for block in blocks:
         room -= len(block.boxes)
         summed = f"{block.label}: {len(block.boxes)} nodes"
         if room < 0 or not any(box.lane in lanes for box in block.boxes):
             continue
-        inside = lanes_svg(
-            between(picture, {box.name for box in block.boxes}), lanes, emphasis, alone=False
-        )
-        parts.append(f"<details><summary>{escape(summed)}</summary>{inside}</details>")
+        divided = parts(block, paths)
+        if len(divided) > 1:
+            opened = as_blocks(picture, divided)
+        else:
+            opened = between(picture, {box.name for box in block.boxes})
+        inside = lanes_svg(opened, lanes, emphasis, alone=False)
+        shown.append(f"<details><summary>{escape(summed)}</summary>{inside}</details>")
     if room < 0:
-        parts.append("<p><code>explore(graph)</code> opens the other blocks.</p>")
+        shown.append("<p><code>explore(graph)</code> opens the other blocks.</p>")
     words += "".join(f"\n  {b.label}: {len(b.boxes)} nodes" for b in blocks)
-    return Drawing("".join(parts), lanes_svg(folded, lanes), words)
+    return Drawing("".join(shown), lanes_svg(folded, lanes), words)
 
 
 def program_line(graph: fx.Graph) -> MemoryLine | None:
@@ -68,6 +72,6 @@ def summary(graph: fx.Graph, picture: Picture, line: MemoryLine | None) -> str:
     for box in picture.boxes:
         counts[box.lane] = counts.get(box.lane, 0) + 1
     told = ", ".join(f"{counts[lane]} {lane}" for lane in LANES if lane in counts)
-    peak = f"; peak {size(line.peak)} in program order" if line else ""
+    peak = f"; peak {size(line.peak, unit_of(line))} in program order" if line else ""
     views = len(graph.nodes) - 1 - len(picture.boxes)
     return f"Training-step graph: {told} (and {views} views, folded away){peak}"

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from html import escape
 
 from lab_utils.pictures.boxes import Arrow, Box, Picture
-from lab_utils.pictures.colors import LETTER
+from lab_utils.pictures.colors import BLUE, LETTER, NEEDLESS, ORANGE, WRONG
 from lab_utils.pictures.svg import INK, OWN, document, legend, paint, size, text
 
 LANES = ("given", "forward", "recompute", "backward", "optimizer")
 _WIDTH, _ROW, _TOP, _BOX = 232, 30, 34, (204, 22)
-_LETTERS = 34  # that fit into a box
+_LETTERS, _FEW = 34, 28  # that fit into a box: in small letters, and in large ones
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def _rectangle(box: Box, x: float, y: float, emphasis: Emphasis) -> str:
     thick = 3.5 if ring else 2 if box.is_output else 1
     pale = ' opacity="0.2"' if box.name in emphasis.pale else ""
     left = x - width / 2
-    ink = {"fill": INK, "font_size": 10}
+    ink = {"fill": INK, "font_size": 10 if len(label) <= _FEW else 8.5}
     return (
         f'<g data-node="{escape(box.name)}"{pale}><title>{escape(facts)}</title>'
         f'<rect x="{left:g}" y="{y - height / 2:.1f}" width="{width}" height="{height}" '
@@ -126,10 +126,10 @@ def _rectangle(box: Box, x: float, y: float, emphasis: Emphasis) -> str:
 
 _LOOK = {
     "": 'stroke="#888" stroke-opacity="0.8"',
-    "control": 'stroke="#d35400" stroke-dasharray="5 3" stroke-width="1.3"',
-    "missing": 'stroke="#d62728" stroke-dasharray="7 4" stroke-width="2.5"',
-    "needless": 'stroke="#999" stroke-width="2.5"',
-    "followed": 'stroke="#1f6fd0" stroke-width="2.2"',
+    "control": f'stroke="{ORANGE}" stroke-dasharray="5 3" stroke-width="1.3"',
+    "missing": f'stroke="{WRONG}" stroke-dasharray="7 4" stroke-width="2.5"',
+    "needless": f'stroke="{NEEDLESS}" stroke-width="2.5"',
+    "followed": f'stroke="{BLUE}" stroke-width="2.2"',
 }
 _TIP = {"control": "wait", "missing": "wrong"}
 

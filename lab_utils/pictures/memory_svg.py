@@ -6,13 +6,13 @@ pages and notebooks without a kernel can show it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 from lab_utils.graph import Kind
+from lab_utils.pictures.axes import Scale, scale_for, turned
+from lab_utils.pictures.colors import RED
 from lab_utils.pictures.svg import document, legend, line, paint, size, text
 
 ByKind = Mapping[Kind, Sequence[int]]
@@ -25,11 +25,15 @@ _COLUMNS = 400  # a longer line is drawn by the worst step of each column
 
 @dataclass(frozen=True)
 class Panel:
-    """One memory line to draw: bytes of each kind at each step, and what it is."""
+    """One memory line to draw: bytes of each kind at each step, and what it is.
+
+    ``unit`` is ``values`` where a drawing without shapes does not tell the bytes.
+    """
 
     title: str
     by_kind: ByKind
     note: str = ""
+    unit: str = "bytes"
 
     @property
     def total(self) -> list[int]:
@@ -37,47 +41,40 @@ class Panel:
         return [sum(held) for held in zip(*self.by_kind.values(), strict=True)]
 
 
-class Scale(NamedTuple):
-    """The top of the vertical axis in bytes, its ticks, and their unit."""
-
-    top: float
-    ticks: list[float]
-    unit: str
-    factor: float
-
-
 def memory_svg(
-    lines: Mapping[str, ByKind] | Sequence[Panel],
+    panels: Sequence[Panel],
     budget: int | None = None,
     wanted: Sequence[int] | None = None,
     alone: bool = True,
     what: str = "held",
+    dashed: str = "budget",
 ) -> str:
     """Memory lines side by side on one scale, as SVG text.
 
     Args:
-        lines: bytes of each kind at each step, by title (``MemoryLine.by_kind`` fits).
+        panels: the lines, from left to right.
         budget: bytes that must not be exceeded, drawn as a dashed line.
         wanted: the bytes of each step that a good result reaches, dotted over the last line.
         what: what the bytes are, for the axis.
+        dashed: what the dashed line is called, if it is no budget.
         alone: with a white ground, for a file or an image; else it takes the page's colours.
     """
-    panels = [Panel(*item) for item in lines.items()] if isinstance(lines, Mapping) else lines
     highest = max((max(p.total, default=0) for p in panels), default=0)
-    scale = scale_for(max(highest, budget or 0, max(wanted or [0])))
+    unit = panels[0].unit if panels else "bytes"
+    scale = scale_for(max(highest, budget or 0, max(wanted or [0])), unit)
     body = [_axis(scale, what)]
     for place, panel in enumerate(panels):
-        body += _panel(panel, panel_left(place), scale, budget)
+        body += _panel(panel, panel_left(place), scale, budget, dashed)
     if wanted:
         body.append(_wanted(panels[-1], wanted, panel_left(len(panels) - 1), scale))
     kinds = [k for k in Kind if any(any(p.by_kind.get(k, ())) for p in panels)]
     body.append(legend(kinds, _LEFT, FULL_HEIGHT - 8))
-    return document(picture_width(len(panels)), FULL_HEIGHT, _label(panels), body, alone)
+    return document(picture_width(len(panels)), FULL_HEIGHT, _label(panels, unit), body, alone)
 
 
 def picture_width(panels: int) -> float:
     """The width of a picture with so many panels; the legend needs its room too."""
-    return max(panel_left(panels), 620)
+    return max(panel_left(panels), 800)
 
 
 def panel_left(place: int) -> float:
@@ -90,18 +87,6 @@ def step_x(step: float, steps: int) -> float:
     return (step + 0.5) * _WIDTH / max(steps, 1)
 
 
-def scale_for(highest: float) -> Scale:
-    """Round ticks in the unit that suits ``highest`` bytes, with room for a label above."""
-    factor, unit = next(
-        ((f, u) for f, u in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")) if highest >= f), (1.0, "bytes")
-    )
-    top = max(highest, 1) / factor * 1.12
-    rough = top / 7
-    power = 10 ** math.floor(math.log10(rough))
-    step = next(power * m for m in (1, 2, 5, 10) if power * m >= rough)
-    return Scale(top * factor, [i * step for i in range(int(top / step) + 1)], unit, factor)
-
-
 def height_of(nbytes: float, scale: Scale) -> float:
     """The vertical place of ``nbytes`` in the picture."""
     return PLOT_BOTTOM - nbytes / scale.top * _HEIGHT
@@ -112,12 +97,10 @@ def _axis(scale: Scale, what: str) -> str:
         text(_LEFT - 6, height_of(t * scale.factor, scale) + 4, f"{t:g}", text_anchor="end")
         for t in scale.ticks
     ]
-    middle = _TOP + _HEIGHT / 2
-    turned = {"text_anchor": "middle", "transform": f"rotate(-90 14 {middle:g})"}
-    return "".join([*parts, text(14, middle, f"{what} ({scale.unit})", **turned)])
+    return "".join([*parts, turned(14, _TOP + _HEIGHT / 2, f"{what} ({scale.unit})")])
 
 
-def _panel(panel: Panel, left: float, scale: Scale, budget: int | None) -> list[str]:
+def _panel(panel: Panel, left: float, scale: Scale, budget: int | None, dashed: str) -> list[str]:
     total = panel.total
     columns = worst_steps(total)
     right = left + _WIDTH
@@ -138,25 +121,25 @@ def _panel(panel: Panel, left: float, scale: Scale, budget: int | None) -> list[
         most = max(held)
         parts.append(
             f'<path d="{_area(floor, roof, left, scale)}" fill="{paint(kind)}" stroke="#777" '
-            f'stroke-width="0.4"><title>{kind}: at most {size(most)}</title></path>'
+            f'stroke-width="0.4"><title>{kind}: at most {size(most, panel.unit)}</title></path>'
         )
         floor = roof
     parts.append(line(left, PLOT_BOTTOM, right, PLOT_BOTTOM))
     parts += _step_axis(len(total), left)
     if total:
-        parts.append(_peak(total, left, scale))
+        parts.append(_peak(panel, left, scale))
     if budget is not None:
         y = height_of(budget, scale)
         parts.append(line(left, y, right, y, stroke_dasharray="6 4"))
-        parts.append(text(left + 4, y - 4, f"budget {size(budget)}"))
+        parts.append(text(left + 4, y - 4, f"{dashed} {size(budget, panel.unit)}"))
     return parts
 
 
-def worst_steps(total: Sequence[int]) -> list[int]:
+def worst_steps(total: Sequence[float], columns: int = _COLUMNS) -> list[int]:
     """The steps to draw: all of them, or that of the most bytes in each column."""
-    if len(total) <= _COLUMNS:
+    if len(total) <= columns:
         return list(range(len(total)))
-    edges = [i * len(total) // _COLUMNS for i in range(_COLUMNS + 1)]
+    edges = [i * len(total) // columns for i in range(columns + 1)]
     return [max(range(a, b), key=total.__getitem__) for a, b in pairwise(edges)]
 
 
@@ -180,12 +163,13 @@ def _step_axis(steps: int, left: float) -> list[str]:
     return [*parts, text(left + _WIDTH / 2, PLOT_BOTTOM + 28, "step", text_anchor="middle")]
 
 
-def _peak(total: list[int], left: float, scale: Scale) -> str:
+def _peak(panel: Panel, left: float, scale: Scale) -> str:
+    total = panel.total
     peak, at = max(total), total.index(max(total))
     x, y = left + step_x(at, len(total)), height_of(peak, scale)
     words = min(max(x, left + 50), left + _WIDTH - 50)
-    return f'<path d="M{x:.1f} {y:.1f}l-5 -9h10z" fill="#d62728" stroke="white"/>' + text(
-        words, y - 12, f"peak {size(peak)}", text_anchor="middle", font_weight="bold"
+    return f'<path d="M{x:.1f} {y:.1f}l-5 -9h10z" fill="{RED}" stroke="white"/>' + text(
+        words, y - 12, f"peak {size(peak, panel.unit)}", text_anchor="middle", font_weight="bold"
     )
 
 
@@ -195,13 +179,14 @@ def _wanted(panel: Panel, wanted: Sequence[int], left: float, scale: Scale) -> s
     held = list(wanted) if len(wanted) == steps else [max(wanted)] * steps
     columns = worst_steps(panel.total)
     points = [f"{left + step_x(s, steps):.1f} {height_of(held[s], scale):.1f}" for s in columns]
-    name = text(left + 6, _TOP + 4, f"wanted: peak {size(max(wanted))} (dotted)", font_size=10)
+    peak = size(max(wanted), panel.unit)
+    name = text(left + 6, _TOP + 4, f"wanted: peak {peak} (dotted)", font_size=10)
     return (
         f'<path d="M{"L".join(points)}" fill="none" stroke="#1f4fa0" stroke-width="2" '
         f'stroke-dasharray="1 3" stroke-linecap="round"><title>wanted</title></path>{name}'
     )
 
 
-def _label(panels: Sequence[Panel]) -> str:
-    told = [f"{p.title}: peak {size(max(p.total, default=0))}" for p in panels]
-    return "Bytes held at each step, by kind. " + "; ".join(told)
+def _label(panels: Sequence[Panel], unit: str) -> str:
+    told = [f"{p.title}: peak {size(max(p.total, default=0), p.unit)}" for p in panels]
+    return f"{unit.capitalize()} held at each step, by kind. " + "; ".join(told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from lab_utils.graph import is_opaque
 from lab_utils.memory import MemoryLine
 from lab_utils.pictures.drawn import Drawing, drawing
 from lab_utils.pictures.memory_svg import Panel, memory_svg
@@ -25,18 +26,26 @@ def plot_memory(
         budget: bytes that must not be exceeded, drawn as a dashed line.
         wanted: the bytes of each step that a good result reaches, dotted over the last.
     """
-    panels = [Panel(title, line.by_kind, line.schedule.name) for title, line in lines.items()]
+    panels = [
+        Panel(title, line.by_kind, line.schedule.name, unit_of(line))
+        for title, line in lines.items()
+    ]
     words = "\n".join(line_in_words(line, title) for title, line in lines.items())
     return drawing(lambda alone: memory_svg(panels, budget, wanted, alone), words)
 
 
+def unit_of(line: MemoryLine) -> str:
+    """In what the line counts: ``bytes``, or the ``values`` of a drawing without shapes."""
+    return "values" if any(is_opaque(n.graph) for n in line.schedule.order[:1]) else "bytes"
+
+
 def line_in_words(line: MemoryLine, title: str = "memory line") -> str:
     """Two lines for a terminal: the peak and what it is, and the shape of the line."""
-    made_of = ", ".join(
-        f"{kind} {size(held)}" for kind, held in sorted(line.breakdown.items(), key=lambda x: -x[1])
-    )
+    unit = unit_of(line)
+    largest = sorted(line.breakdown.items(), key=lambda x: -x[1])
+    made_of = ", ".join(f"{kind} {size(held, unit)}" for kind, held in largest)
     return (
-        f"{title} ({line.schedule.name}): peak {size(line.peak)} at step {line.peak_step} of "
+        f"{title} ({line.schedule.name}): peak {size(line.peak, unit)} at step {line.peak_step} of "
         f"{len(line.total)} ({made_of})\n  {sparkline(line.total)}"
     )
 

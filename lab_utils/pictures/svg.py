@@ -14,7 +14,7 @@ from typing import Any
 from zlib import crc32
 
 from lab_utils.graph import Kind
-from lab_utils.pictures.colors import FILL, LETTER, TEXTURE
+from lab_utils.pictures.colors import FILL, LETTER, ORANGE, RED, TEXTURE
 
 #: Stands for a prefix that makes the ids of one picture its own in a page of many.
 OWN = "§"
@@ -54,7 +54,7 @@ _TIPS = "".join(
     f'<marker id="{OWN}{name}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
     f'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
     f'<path d="M0 0L8 4L0 8z" fill="{colour}"/></marker>'
-    for name, colour in (("tip", "#888"), ("wait", "#d35400"), ("wrong", "#d62728"))
+    for name, colour in (("tip", "#888"), ("wait", ORANGE), ("wrong", RED))
 )
 
 
@@ -87,7 +87,7 @@ def legend(kinds: Iterable[Kind], x: float, y: float) -> str:
             f'<rect x="{x:g}" y="{y - 10:g}" width="18" height="13" fill="{paint(kind)}" '
             f'stroke="#777"/>' + text(x + 22, y, f"{LETTER[kind]} {kind}", font_size=10)
         )
-        x += 40 + 6.6 * (len(kind) + len(LETTER[kind]))
+        x += 36 + 6.6 * (len(kind) + len(LETTER[kind]))
     return "".join(parts)
 
 

@@ -17,7 +17,9 @@ from lab_utils.memory import MemoryLine, live_bytes
 from lab_utils.pictures.diff_picture import draw_diff
 from lab_utils.pictures.drawn import Drawing, drawing_of_words
 from lab_utils.pictures.graph_picture import draw_graph
-from lab_utils.pictures.plots import line_in_words, plot_memory
+from lab_utils.pictures.plots import line_in_words, plot_memory, unit_of
+from lab_utils.pictures.profile_picture import draw_profile
+from lab_utils.profile import Profile
 from lab_utils.schedule import Schedule
 
 
@@ -29,7 +31,7 @@ def drawing_of(value: Any) -> Drawing:
 
 @drawing_of.register
 def _(line: MemoryLine) -> Drawing:
-    return plot_memory({"bytes held at each step": line})
+    return plot_memory({f"{unit_of(line)} held at each step": line})
 
 
 @drawing_of.register
@@ -50,6 +52,11 @@ def _(graph: fx.Graph) -> Drawing:
 @drawing_of.register
 def _(diff: Diff) -> Drawing:
     return draw_diff(diff)
+
+
+@drawing_of.register
+def _(profile: Profile) -> Drawing:
+    return draw_profile(profile)
 
 
 @drawing_of.register
