@@ -8,6 +8,7 @@ sandbox and the second does not.
 
 from __future__ import annotations
 
+import inspect
 import json
 import linecache
 import re
@@ -49,6 +50,9 @@ class Task:
     """A task of a lab: what the student writes, and how it is asked and judged.
 
     ``picture`` draws the answer beside what is wanted, or returns None.
+
+    ``takes`` names what the function is called with, as in ``"graph, clones"``; it is empty
+    for a task that asks for a file. ``returns`` says in words what is to come back.
     """
 
     id: str
@@ -57,10 +61,24 @@ class Task:
     ask: Callable[[Any, Mapping[str, Any]], Any]
     judge: Callable[[Case, Any], list[Finding]]
     picture: Callable[[Case, Any], Any] | None = None
+    takes: str = ""
+    returns: str = "what the task's text asks for"
 
 
 class BadAnswer(LabError):
-    """The student's function returned something of another form than asked for."""
+    """The student's function returned something of another form than asked for.
+
+    ``look`` says where to look; ``wanted`` what was wanted, unless it is what the task returns.
+    """
+
+    def __init__(
+        self,
+        yours: str,
+        look: str = "Compare what you return with the task's text.",
+        wanted: str = "",
+    ) -> None:
+        super().__init__(yours)
+        self.look, self.wanted = look, wanted
 
 
 class CheckFailed(LabError):
@@ -95,7 +113,8 @@ class Verdict:
                 by_findings.setdefault(findings, []).append(name)
         lines: list[str] = []
         for findings, names in by_findings.items():
-            others = f" (and on {len(names) - 1} more graphs)" if len(names) > 1 else ""
+            more = len(names) - 1
+            others = f" (and on {more} more graph{'s' * (more > 1)})" if more else ""
             lines.append(f"Task {self.task.id}  {names[0]}{others}")
             lines += map(str, findings[:_SHOWN])
             if len(findings) > _SHOWN:
@@ -109,23 +128,44 @@ _SHOWN = 3
 def attempt(task: Task, function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """The student's half: ``{"answer": …}``, or ``{"error": …}`` in words."""
     try:
+        if task.takes:
+            _check_function(function, task.takes)
         answer = task.ask(function, given)
         return {"answer": json.loads(json.dumps(answer))}
     except NotImplementedError:
         return {"error": "nothing yet", "look": "The part marked for you is still to be written."}
     except BadAnswer as error:
-        return {"error": str(error), "look": "Compare what you return with the task's text."}
+        reply = {"error": str(error), "look": error.look, "wanted": error.wanted}
+        return {part: words for part, words in reply.items() if words}
     except Exception as error:
         cause = _innermost(error)
         words = str(cause) if isinstance(cause, LabError) else _in_words(cause)
         return {"error": words, "look": _where(cause)}
 
 
+def _check_function(function: Any, takes: str) -> None:
+    """Make sure that ``function`` can be called with what it ``takes``."""
+    if not callable(function):
+        look = "Give the function (or class) itself: its name, without parentheses after it."
+        text = f"what you give is of type {type(function).__name__}, and cannot be called"
+        raise BadAnswer(text, look, f"a function (or class) that takes ({takes})")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # as some functions that are not written in Python
+        return
+    try:
+        signature.bind(*takes.split(", "))
+    except TypeError:
+        parameters = ", ".join(signature.parameters)
+        look = f"Your function must take ({takes}), as in the cell that you were given."
+        raise BadAnswer(f"it takes ({parameters})", look, f"it takes ({takes})") from None
+
+
 def outcome(task: Task, case: Case, reply: Mapping[str, Any]) -> tuple[Finding, ...]:
     """The judge's half: what is wrong with ``reply``; nothing if it is right."""
     if "error" in reply:
-        look = str(reply.get("look", ""))
-        return (Finding(str(reply["error"]), "a result", look),)
+        words = (reply["error"], reply.get("wanted", task.returns), reply.get("look", ""))
+        return (Finding(*map(str, words)),)
     try:
         return tuple(task.judge(case, reply.get("answer")))
     except LabError as error:
@@ -149,11 +189,17 @@ def judge_all(task: Task, cases: Iterable[Case], replies: Sequence[Mapping[str, 
     return Verdict(task, tuple((case.name, outcome(task, case, reply)) for case, reply in found))
 
 
-def run_check(task: Task, function: Any, cases: Sequence[Case]) -> Verdict:
-    """Both halves in this process, and a picture where there is a notebook to show it."""
+def run_check(
+    task: Task, function: Any, cases: Sequence[Case], drawn: int | None = None
+) -> Verdict:
+    """Both halves in this process, and a picture where there is a notebook to show it.
+
+    Only the first ``drawn`` cases may be shown (all, unless given): no picture shows a
+    hidden one.
+    """
     replies = [attempt(task, function, case.given) for case in cases]
     verdict = judge_all(task, cases, replies)
-    _show(task, cases, replies, verdict)
+    _show(task, cases[:drawn], replies[:drawn], verdict)
     return verdict
 
 
@@ -161,9 +207,9 @@ def _show(
     task: Task, cases: Sequence[Case], replies: Sequence[Mapping[str, Any]], verdict: Verdict
 ) -> None:
     """Draw the first case that went wrong, or else the first one."""
-    if task.picture is None or not _in_notebook():
+    if task.picture is None or not cases or not _in_notebook():
         return
-    wrong = [place for place, (_, findings) in enumerate(verdict.found) if findings]
+    wrong = [place for place in range(len(cases)) if verdict.found[place][1]]
     place = wrong[0] if wrong else 0
     if "answer" not in replies[place]:
         return
@@ -202,8 +248,10 @@ def _where(error: BaseException) -> str:
     """The last line of the student's own code that the error went through."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if _is_students(f.filename)]
-    if not own:
+    if not own and isinstance(error, LabError):
         return "The message names the node; look at what you changed there."
+    if not own:
+        return "No line of yours raised it: did you give the check what the task asks for?"
     frame = own[-1]
     line = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
     return f"line {frame.lineno} of {frame.name}: {line}"

@@ -45,6 +45,16 @@ _UNSHARED = """            if value in clones:
                 fresh[node] = mark_recomputed(clone)
             clones[value] = fresh[value]
 """
+_HALVED = """    known = {}
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            val = node.meta["val"]
+            known[node] = val.half() if val.dtype == torch.float32 else val
+        elif node.op == "call_function":
+            args, kwargs = fx.map_arg((node.args, node.kwargs), lambda read: known[read])
+            known[node] = node.target(*args, **kwargs)
+        node.meta["val"] = known.get(node)
+"""
 
 
 def _wrong(name: str, task: str, function: str, old: str, new: str, *says: str) -> Change:
@@ -173,6 +183,140 @@ WRONG = (
         "    from lab_utils import live_bytes, program_order\n"
         "    live_bytes(graph, program_order(graph))\n    memory = storages(graph)\n",
         "do this itself",
+    ),
+    # names in place of nodes, tuples in place of records, a graph that is not left alone
+    _wrong(
+        "kinds by name",
+        "1.1",
+        "classify",
+        "return {node: kind_of(node)",
+        "return {node.name: kind_of(node)",
+        "each key is text",
+        "node, not node.name",
+        "wanted: a dict from node to Kind",
+    ),
+    _wrong(
+        "the kind is asked for",
+        "1.1",
+        "classify",
+        "    memory = storages(graph)\n",
+        "    memory = storages(graph)\n    kind(next(iter(graph.nodes)))\n",
+        "is what you are to find out",
+    ),
+    _wrong(
+        "kinds of a copy",
+        "1.1",
+        "classify",
+        "    memory = storages(graph)\n",
+        "    from lab_utils import copy_graph\n"
+        "    graph, _ = copy_graph(graph)\n    memory = storages(graph)\n",
+        "is a node of another graph",
+    ),
+    *(
+        _wrong(
+            f"nodes are erased in {task}",
+            task,
+            function,
+            "    memory = storages(graph)\n",
+            "    for node in reversed(list(graph.nodes)):\n"
+            "        if node.op == 'call_function' and not node.users:\n"
+            "            graph.erase_node(node)\n    memory = storages(graph)\n",
+            "your function changed the graph",
+            "update is gone",
+            "work on a copy",
+        )
+        for task, function in (
+            ("1.1", "classify"),
+            ("1.2", "activation_lifetimes"),
+            ("1.4", "peak_breakdown"),
+        )
+    ),
+    _wrong(
+        "lifetimes by name",
+        "1.2",
+        "activation_lifetimes",
+        "        owner: Uses(",
+        "        owner.name: Uses(",
+        "each key is text",
+    ),
+    _wrong(
+        "uses by name",
+        "1.2",
+        "activation_lifetimes",
+        "(nodes[0], nodes[-1])",
+        "(nodes[0].name, nodes[-1].name)",
+        "each part of Uses is text",
+    ),
+    _wrong(
+        "a tuple in place of Uses",
+        "1.2",
+        "activation_lifetimes",
+        "owner: Uses(",
+        "owner: (lambda *nodes: nodes)(",
+        "each value is a tuple",
+        "Return Uses(first_forward, last_forward, first_backward, last_backward), not tuple",
+    ),
+    _wrong(
+        "run_node returns nothing",
+        "1.3",
+        "GraphProfiler",
+        "return result",
+        "pass",
+        "run_node returns None for x",
+        "Does run_node return the result",
+    ),
+    _wrong(
+        "the profiler erases a node",
+        "1.3",
+        "GraphProfiler",
+        "        memory = storages(graph)\n",
+        "        memory = storages(graph)\n"
+        "        graph.erase_node(next(n for n in reversed(graph.nodes) if not n.users"
+        " and n.op == 'call_function'))\n",
+        "your function changed the graph",
+    ),
+    _wrong(
+        "the peak at a name",
+        "1.4",
+        "peak_breakdown",
+        "steps[peak], held(peak))",
+        "steps[peak].name, held(peak))",
+        "node is text",
+    ),
+    _wrong(
+        "a tuple in place of Peak",
+        "1.4",
+        "peak_breakdown",
+        "return Peak(",
+        "return (lambda *parts: parts)(",
+        "what you return is a tuple",
+        "wanted: Peak(nbytes, node, by_kind)",
+    ),
+    _wrong(
+        "names run again",
+        "2.1",
+        "recompute_set",
+        "return order",
+        "return [node.name for node in order]",
+        "each item is text",
+    ),
+    _wrong(
+        "a set runs again",
+        "2.1",
+        "recompute_set",
+        "return order",
+        "return set(order)",
+        "A set has no order",
+        "wanted: a list of nodes",
+    ),
+    _wrong(
+        "clones by name",
+        "2.2",
+        "inject_recomputation",
+        "    return clones\n",
+        "    return {node.name: clone.name for node, clone in clones.items()}\n",
+        "is text",
+        "wanted: a dict from each original node to its clone",
     ),
     # 2.1: what must run again
     _wrong(
@@ -437,6 +581,24 @@ WRONG = (
         "no control dependencies", "4.1", "add_control_dependencies", _WAIT, "pass", "No node waits"
     ),
     _wrong(
+        "halves every dtype in place of waiting",
+        "4.1",
+        "add_control_dependencies",
+        "    for clone in clones.values():",
+        _HALVED + "    for clone in ():",
+        "with the value f16[",
+        "with the value f32[",
+    ),
+    _wrong(
+        "tells another phase of what it does not rewire",
+        "3.1",
+        "rewire_backward",
+        _REPLACE,
+        "reader.meta['phase'] = Phase.RECOMPUTE",
+        "with the phase recompute",
+        "with the phase backward",
+    ),
+    _wrong(
         "clones wait for their own forward",
         "4.1",
         "add_control_dependencies",
@@ -492,6 +654,16 @@ _ROOTS = (
 )
 
 RIGHT = (
+    Change(
+        "notes in meta",
+        "classify",
+        "    memory = storages(graph)\n",
+        "    memory = storages(graph)\n    for node in graph.nodes:\n"
+        "        node.meta['kind'] = node.meta['seen'] = None\n",
+    ),
+    Change(
+        "a tuple runs again", "recompute_set", "    return order\n", "    return tuple(order)\n"
+    ),
     Change(
         "other names",
         "inject_recomputation",

@@ -33,6 +33,7 @@ LAB4B_FUNCTION_OF = {
     "5.5": "simulate",
     "5.6": "choose",
     "6.1": "analyse",
+    "6.3": "recompute",
 }
 
 

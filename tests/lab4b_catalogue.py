@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 from tests.lab4a_catalogue import Change
 
 
@@ -249,6 +253,14 @@ WRONG = (
         "bytes",
     ),
     _wrong(
+        "a tuple waits for the last of its outputs",
+        "5.5",
+        "simulate",
+        "(*value.all_input_nodes, *taken) if n in lost",
+        "value.all_input_nodes if n in lost",
+        "a tuple's getitem nodes along with it",
+    ),
+    _wrong(
         "freed before the last reader has run",
         "5.5",
         "simulate",
@@ -298,6 +310,47 @@ WRONG = (
         "min(idle",
         "has the larger ratio",
     ),
+    # 6.3: the rewriter for real models
+    _wrong(
+        "a plain copy of every operator",
+        "6.3",
+        "recompute",
+        "run_again(graph, value, lambda read: clones.get(read, read))",
+        "graph.node_copy(value, lambda read: clones.get(read, read))",
+        "running",
+    ),
+    _wrong(
+        "clones in the order in which they were found",
+        "6.3",
+        "recompute",
+        "for value in sorted(missing):",
+        "for value in missing:",
+        "yours",
+    ),
+    _wrong(
+        "one tuple waits for the last of its outputs",
+        "6.3",
+        "recompute",
+        "(*value.all_input_nodes, *taken) if n in lost",
+        "value.all_input_nodes if n in lost",
+        "a tuple's getitem nodes along with it",
+    ),
+    _wrong(
+        "clones that nobody reads",
+        "6.3",
+        "recompute",
+        "            reader.replace_input_with(value, clones[value])",
+        "            pass",
+        "yours",
+    ),
+    _wrong(
+        "everything is cloned before the first reader",
+        "6.3",
+        "recompute",
+        "queue = set(), [read for read in reader.all_input_nodes if read in lost]",
+        "queue = set(), [n for n in lost if in_backward(reader)]",
+        "right before their first reader",
+    ),
 )
 
 RIGHT = (
@@ -338,5 +391,187 @@ RIGHT = (
         "update",
         "            c.sources = c.sources - {t.node} | t.sources\n",
         "            c.sources = {s for s in c.sources if s is not t.node}.union(t.sources)\n",
+    ),
+)
+
+
+Rows = list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class TableChange:
+    """A handed-in table of notebook 06: what is done to the right rows, and what is said."""
+
+    name: str
+    task: str
+    """The task that loses points; all of them, or those of the hidden case."""
+    change: Callable[[Rows], Rows]
+    says: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """The table that it is about."""
+        return "latency.csv" if self.task == "6.5" else "memory.csv"
+
+
+def _each(change: Callable[[dict[str, str]], dict[str, str]], method: str = "") -> Any:
+    """Change the rows of one method, or all of them."""
+
+    def changed(rows: Rows) -> Rows:
+        return [{**row, **change(row)} if method in ("", row["method"]) else row for row in rows]
+
+    return changed
+
+
+def _scaled(column: str, factor: float, method: str = "") -> Any:
+    return _each(lambda row: {column: repr(float(row[column]) * factor)}, method)
+
+
+def _swapped(rows: Rows) -> Rows:
+    names = {"none": "recomputed", "recomputed": "none"}
+    peaks = {(row["model"], row["batch"], row["method"]): row["peak_bytes"] for row in rows}
+    return [
+        {**row, "peak_bytes": peaks[row["model"], row["batch"], names[row["method"]]]}
+        for row in rows
+    ]
+
+
+def _copied(columns: tuple[str, ...]) -> Callable[[Rows], Rows]:
+    """Rows with recomputation that repeat those without."""
+
+    def changed(rows: Rows) -> Rows:
+        plain = {(row["model"], row["batch"]): row for row in rows if row["method"] == "none"}
+        return _each(
+            lambda row: {c: plain[row["model"], row["batch"]][c] for c in columns}, "recomputed"
+        )(rows)
+
+    return changed
+
+
+def _at_batch(batch: str, column: str, factor: float) -> Callable[[Rows], Rows]:
+    scaled = lambda row: {column: str(round(float(row[column]) * factor))}  # noqa: E731
+    return _each(lambda row: scaled(row) if row["batch"] == batch else {})
+
+
+WRONG_TABLES = (
+    TableChange("no file", "6.2", lambda rows: [], ("no memory.csv", "hand in memory.csv")),
+    TableChange("a row is missing", "6.2", lambda rows: rows[1:], ("no peak_bytes for tiny BERT",)),
+    TableChange(
+        "peaks in megabytes", "6.2", _scaled("peak_bytes", 1e-6), ("That is in MB", "in bytes")
+    ),
+    TableChange("static memory in GiB", "6.2", _scaled("static_bytes", 2**-30), ("in GiB",)),
+    TableChange(
+        "static memory is left out",
+        "6.2",
+        _each(lambda row: {"peak_bytes": str(int(row["peak_bytes"]) - int(row["static_bytes"]))}),
+        ("above static memory",),
+    ),
+    TableChange(
+        "a peak is made up", "6.2", _at_batch("8", "peak_bytes", 1.3), ("made up", "each sample")
+    ),
+    TableChange(
+        "a larger batch needs less", "6.2", _at_batch("8", "peak_bytes", 0.3), ("larger batch",)
+    ),
+    TableChange(
+        "rows of other models",
+        "6.2",
+        _each(lambda row: {"model": row["model"].replace("tiny ", "") + "-base"}),
+        ("no peak_bytes for",),
+    ),
+    TableChange(
+        "no row with recomputation",
+        "6.4",
+        lambda rows: [row for row in rows if row["method"] == "none"],
+        ("no peak_bytes for tiny BERT, recomputed",),
+    ),
+    TableChange(
+        "the peak with recomputation is above the one without",
+        "6.4",
+        _swapped,
+        ("is not below the one without", "swapped"),
+    ),
+    TableChange("nothing is saved", "6.4", _copied(("peak_bytes",)), ("is not below the one",)),
+    TableChange(
+        "more is saved than dropped",
+        "6.4",
+        _scaled("dropped_bytes", 0.5, "recomputed"),
+        ("No plan saves more than it drops",),
+    ),
+    TableChange(
+        "the plan is not told", "6.4", _each(lambda _: {"plan": ""}), ("separated by spaces",)
+    ),
+    TableChange(
+        "another plan than the peak's",
+        "6.4",
+        _each(lambda row: {"plan": " ".join(row["plan"].split()[:-1] + row["plan"].split()[:1])}),
+        ("was traced and simulated again",),
+    ),
+    TableChange(
+        "the peak of the plan is made up",
+        "6.4",
+        _scaled("peak_bytes", 1.01, "recomputed"),
+        ("was traced and simulated again: this is its peak",),
+    ),
+    TableChange(
+        "a plan of names that are none",
+        "6.4",
+        _each(lambda row: {"plan": " ".join(f"x{n}" for n in row["plan"].split())}),
+        ("is no candidate", "simulated again"),
+    ),
+    TableChange(
+        "a latency of 0", "6.5", _scaled("min", 0), ("0 < min <= median <= max", "time_step")
+    ),
+    TableChange(
+        "the latency is copied",
+        "6.5",
+        _copied(("min", "median", "max")),
+        ("times without recomputation, to the last digit",),
+    ),
+    TableChange(
+        "every run takes the same",
+        "6.5",
+        _each(lambda row: {"min": row["median"], "max": row["median"]}),
+        ("to the last digit: are these measured?",),
+    ),
+    TableChange(
+        "times in milliseconds",
+        "6.5",
+        _each(lambda row: {c: repr(1e3 * float(row[c])) for c in ("min", "median", "max")}),
+        ("That is in milliseconds",),
+    ),
+    TableChange("one run only", "6.5", _each(lambda _: {"repeats": "1"}), ("at least 3 repeats",)),
+    TableChange(
+        "a column is missing",
+        "6.5",
+        lambda rows: [{k: v for k, v in row.items() if k != "max"} for row in rows],
+        ("has no max",),
+    ),
+)
+
+_TIMES = ("min", "median", "max")
+#: The change is tried on both tables, and on all tasks.
+RIGHT_TABLES = (
+    TableChange("rows in another order", "", lambda rows: rows[::-1]),
+    TableChange("more columns", "", _each(lambda _: {"note": "measured, on my laptop"})),
+    TableChange("more rows", "", lambda rows: [*rows, {**rows[0], "batch": "64"}]),
+    TableChange(
+        "columns in another order",
+        "",
+        lambda rows: [dict(reversed(row.items())) for row in rows],
+    ),
+    TableChange(
+        "bytes as floating-point numbers",
+        "",
+        _each(lambda row: {"peak_bytes": f"{float(row['peak_bytes']):.6e}"}),
+    ),
+    TableChange(
+        "names of the plan in another order",
+        "",
+        _each(lambda row: {"plan": " ".join(sorted(row.get("plan", "").split()))}),
+    ),
+    TableChange(
+        "a slower machine",
+        "",
+        _each(lambda row: {c: repr(9 * float(row[c])) for c in _TIMES if c in row}),
     ),
 )

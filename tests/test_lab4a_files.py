@@ -14,11 +14,15 @@ from torch import fx, nn
 
 from autograder.derived import ROOT
 from autograder.engine.rewrite import rewrite
+from autograder.judging.two_files import judge_pair
 from autograder.lab4a import build as lab4a
 from autograder.lab4a.cases import rewrite_cases
 from autograder.lab4b import build as lab4b
 from lab_utils.checks import Case, Verdict, run_check
-from lab_utils.graph import LabError
+from lab_utils.dot.read import read_dot
+from lab_utils.dot.write import write_dot
+from lab_utils.effects import overwritten_inputs
+from lab_utils.graph import LabError, copy_graph
 from lab_utils.lab4a import TASKS, assemble, public_cases
 from lab_utils.models import Workload
 from lab_utils.trace.step import trace_workload
@@ -106,6 +110,32 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     assert "there is no file" in str(verdict)
 
 
+def test_a_graph_that_is_none_cannot_be_written(tmp_path: Path) -> None:
+    for given, named in ((None, "None"), ({}, "a dict")):
+        with pytest.raises(LabError, match=f"write_dot takes an fx.Graph, and was given {named}:"):
+            write_dot(given, tmp_path / "llm_mlp.dot")  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_graph_is_traced_again_before_it_is_written(tmp_path: Path) -> None:
+    verdict = file_verdict("1.5", reference("llm_mlp_ar.dot"), tmp_path)
+    assert "as it was traced: run that cell again" in str(verdict)
+
+
+def test_assemble_says_that_names_are_no_clones(capsys: pytest.CaptureFixture[str]) -> None:
+    space = functions(
+        {
+            "inject_recomputation": (
+                "    return clones\n",
+                "    return {n.name: c for n, c in clones.items()}\n",
+            )
+        }
+    )
+    graph = assemble(space["inject_recomputation"], space["rewire_backward"], None)
+    assert "Task 2.2: not used.\n  yours : each key is text" in capsys.readouterr().out
+    assert any(node.name.endswith("_recomp") for node in graph.nodes)
+
+
 def test_assemble_uses_own_functions_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     space = functions()
     own = [
@@ -173,6 +203,22 @@ def test_dropout_keeps_its_mask() -> None:
     verdict = run_check(TASKS["2.2"], new_mask, [case])
     assert not verdict.passed
     assert "drop_" in str(verdict), verdict
+
+
+def test_two_files_with_dropout_are_run_with_the_same_mask() -> None:
+    graph = _traced(_Dropout())
+    given = rewrite(graph, ["drop"]).graph
+    verdict = judge_pair(graph, given)
+    assert not verdict.findings["A-2"], verdict
+
+
+def test_two_files_are_told_apart_by_an_update_that_is_gone() -> None:
+    graph = read_dot(reference("llm_mlp.dot"))
+    given, _ = copy_graph(read_dot(reference("llm_mlp_ar.dot")))
+    update = next(n for n in reversed(given.nodes) if overwritten_inputs(n))
+    assert not judge_pair(graph, given).findings["A-2"]
+    given.erase_node(update)
+    assert "other gradients" in str(judge_pair(graph, given).findings["A-2"])
 
 
 def test_batch_norm_is_not_run_twice() -> None:

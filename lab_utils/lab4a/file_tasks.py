@@ -8,18 +8,20 @@ from typing import Any
 
 from torch import fx
 
-from lab_utils.checks import Case, Finding, Task
+from lab_utils.checks import BadAnswer, Case, Finding, Task
 from lab_utils.compare.diff import Differs, diff
 from lab_utils.dot.read import DotError, read_dot
 from lab_utils.graph import check_acyclic, is_opaque
 from lab_utils.kept import is_early
 from lab_utils.lab4a import task_pictures
-from lab_utils.lab4a.replies import graph_of
+from lab_utils.lab4a.replies import a_type, graph_of
 from lab_utils.lab4a.rewrite_judge import by_name, changed_nodes, is_clone, wrong_values
 from lab_utils.schedule import program_order
 
 
 def _ask_file(path: Any, _given: Mapping[str, Any]) -> Any:
+    if not isinstance(path, (str, Path)):
+        raise BadAnswer(f"what you give is {a_type(path)}", "Give the file's name, in quotes.")
     file = Path(path)
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
     return {"dot": text, "file": file.name}
@@ -43,8 +45,9 @@ def _judge_traced(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     if answer["dot"] is None:
         return _missing(answer)
     found = diff(graph_of(case.wanted["graph"]), _read(answer))
+    look = "Write the graph as it was traced: run that cell again, then yours."
     return [
-        Finding(f"{answer['file']}: {one.text}", "the graph of this notebook", "Write it again.")
+        Finding(f"{answer['file']}: {one.text}", "the graph of this notebook", look)
         for one in found
         if one.kind is not Differs.ROLE
     ]
@@ -70,6 +73,22 @@ def _judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
 
 TASKS = (
-    Task("1.5", "the file llm_mlp.dot", 0.25, _ask_file, _judge_traced, task_pictures.traced_file),
-    Task("4.2", "the file llm_mlp_ar.dot", 0.25, _ask_file, _judge_rewritten, task_pictures.file),
+    Task(
+        "1.5",
+        "the file llm_mlp.dot",
+        0.25,
+        _ask_file,
+        _judge_traced,
+        task_pictures.traced_file,
+        returns="the name of the file llm_mlp.dot",
+    ),
+    Task(
+        "4.2",
+        "the file llm_mlp_ar.dot",
+        0.25,
+        _ask_file,
+        _judge_rewritten,
+        task_pictures.file,
+        returns="the name of the file llm_mlp_ar.dot",
+    ),
 )

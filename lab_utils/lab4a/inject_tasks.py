@@ -13,6 +13,7 @@ from lab_utils.graph import (
 )
 from lab_utils.kept import is_early, lost_values
 from lab_utils.lab4a.replies import (
+    a_type,
     changed_graph,
     clone_names,
     graph_of,
@@ -42,7 +43,10 @@ def _ask_recompute_set(function: Any, given: Mapping[str, Any]) -> Any:
     kept = {node_named(graph, name) for name in given["kept"]}
     told = function(node_named(graph, given["target"]), kept)
     if isinstance(told, (str, Mapping)) or not hasattr(told, "__iter__"):
-        raise BadAnswer(f"return a list of nodes, not {type(told).__name__}")
+        raise BadAnswer(f"what you return is {a_type(told)}")
+    if isinstance(told, (set, frozenset)):
+        look = "A set has no order, and the order counts: return a list."
+        raise BadAnswer(f"what you return is {a_type(told)}", look)
     return [name_of(node, "each item") for node in told]
 
 
@@ -241,6 +245,24 @@ def _misplaced(base: fx.Graph, after: fx.Graph, clones: Mapping[str, str]) -> li
 
 
 TASKS = (
-    Task("2.1", "what must run again", 1, _ask_recompute_set, _judge_recompute_set, again),
-    Task("2.2", "clones in the backward pass", 2, _ask_inject, _judge_inject, before_and_after),
+    Task(
+        "2.1",
+        "what must run again",
+        1,
+        _ask_recompute_set,
+        _judge_recompute_set,
+        again,
+        takes="target, kept",
+        returns="a list of nodes",
+    ),
+    Task(
+        "2.2",
+        "clones in the backward pass",
+        2,
+        _ask_inject,
+        _judge_inject,
+        before_and_after,
+        takes="graph, drop",
+        returns="a dict from each original node to its clone",
+    ),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,17 @@ from torch import fx
 from lab_utils.checks import BadAnswer
 from lab_utils.dot.read import read_dot
 from lab_utils.dot.write import write_dot
-from lab_utils.graph import Kind, LabError
+from lab_utils.graph import Kind, LabError, copy_graph
 
 
 def graph_of(text: str) -> fx.Graph:
     """A fresh graph from DOT text, so that no task sees another's changes."""
+    return copy_graph(shared_graph(text))[0]
+
+
+@lru_cache(maxsize=128)  # the cases of a lab, and a few answers
+def shared_graph(text: str) -> fx.Graph:
+    """The same graph for the same DOT text, to look at and not to change."""
     return read_dot(text)
 
 
@@ -24,31 +32,75 @@ def node_named(graph: fx.Graph, name: str) -> fx.Node:
     return next(node for node in graph.nodes if node.name == name)
 
 
-def name_of(value: Any, what: str) -> str:
-    """The name of a node, however the student told it."""
-    if isinstance(value, fx.Node):
-        return value.name
+@contextmanager
+def unchanged(graph: fx.Graph) -> Iterator[None]:
+    """While this is open, a student's function may look at ``graph``, and note things in meta.
+
+    Raises:
+        BadAnswer: on leaving, if nodes have come, gone or changed; the message names one.
+    """
+    before = {node.name: node.format_node() for node in graph.nodes}
+    yield
+    after = {node.name: node.format_node() for node in graph.nodes}
+    changes = [
+        *(f"{name} is gone" for name in before if name not in after),
+        *(f"{name} is new" for name in after if name not in before),
+        *(f"{name} is another" for name in before if before[name] != after.get(name)),
+        *(["the nodes are in another order"] if [*before] != [*after] else []),
+    ]
+    if changes:
+        raise BadAnswer(
+            f"your function changed the graph: {changes[0]}",
+            "Leave the graph as it is, or work on a copy: copy, new = copy_graph(graph).",
+            "the graph as it was given",
+        )
+
+
+def name_of(value: Any, what: str, graph: fx.Graph | None = None) -> str:
+    """The name of a node; it must be one of ``graph``, if that is given."""
     if isinstance(value, str):
-        return value
-    raise BadAnswer(f"{what} must be a node of the graph, not {_described(value)}")
+        look = "Return nodes: node, not node.name. The cells below look them up."
+        raise BadAnswer(f"{what} is text", look)
+    if not isinstance(value, fx.Node):
+        raise BadAnswer(f"{what} is {_described(value)}", "A node of the graph is wanted there.")
+    if graph is not None and value.graph is not graph:
+        look = "Return nodes of the graph that you are given. Was it copied?"
+        raise BadAnswer(f"{what} ({value.name}) is a node of another graph", look)
+    return value.name
 
 
-def optional_name(value: Any, what: str) -> str | None:
+def told_name(value: Any, what: str) -> str:
+    """The name of a node, where the task asks for the name; the node itself will do."""
+    return value if isinstance(value, str) else name_of(value, what)
+
+
+def optional_name(value: Any, what: str, graph: fx.Graph | None = None) -> str | None:
     """The name of a node, or None."""
-    return None if value is None else name_of(value, what)
+    return None if value is None else name_of(value, what, graph)
 
 
 def mapping(value: Any, what: str) -> Mapping[Any, Any]:
     """``value`` if it is a dict."""
     if not isinstance(value, Mapping):
-        raise BadAnswer(f"{what} must be a dict, not {_described(value)}")
+        raise BadAnswer(f"{what} is {_described(value)}", "A dict is wanted there.")
     return value
+
+
+def fields_told(value: Any, what: str, record: Any) -> list[Any]:
+    """The fields of ``value``, which is to be a ``record`` (a NamedTuple such as ``Uses``)."""
+    names = record._fields
+    if not all(hasattr(value, name) for name in names):
+        form = f"{record.__name__}({', '.join(names)})"
+        look = f"Return {form}, not {type(value).__name__}: the cells below read it by these names."
+        raise BadAnswer(f"{what} is {a_type(value)}", look)
+    return [getattr(value, name) for name in names]
 
 
 def kind_name(value: Any, what: str) -> str:
     """The name of a kind, from ``Kind.WEIGHT`` or ``"WEIGHT"``."""
     if str(value) not in set(Kind):
-        raise BadAnswer(f"{what} must be a Kind such as Kind.WEIGHT, not {_described(value)}")
+        look = "A Kind is wanted there, such as Kind.WEIGHT."
+        raise BadAnswer(f"{what} is {_described(value)}", look)
     return str(value)
 
 
@@ -57,7 +109,8 @@ def number(value: Any, what: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise BadAnswer(f"{what} must be a number, not {_described(value)}") from None
+        text = f"{what} is {_described(value)}"
+        raise BadAnswer(text, "A number is wanted there.") from None
 
 
 def clone_names(clones: Any, graph: fx.Graph) -> dict[str, str]:
@@ -92,6 +145,13 @@ def graph_file(name: str) -> Path:
     return Path(__file__).with_name("graphs") / name
 
 
+def a_type(value: Any) -> str:
+    """What sort of thing ``value`` is: ``a list``, ``an int``, ``None``."""
+    name = type(value).__name__
+    return "None" if value is None else f"a{'n' * (name[0] in 'aeiouAEIOU')} {name}"
+
+
 def _described(value: Any) -> str:
     text = repr(value)
-    return f"{type(value).__name__} ({text if len(text) < 60 else text[:57] + '...'})"
+    shown = f" ({text if len(text) < 60 else text[:57] + '...'})"
+    return a_type(value) + shown * (value is not None)

@@ -120,6 +120,24 @@ def _too_early(graph: fx.Graph, schedule: Schedule, clones: list[str]) -> str:
 
 
 TASKS = (
-    Task("3.1", "backward reads the clones", 2, _ask_rewire, _judge_rewire, rewired_readers),
-    Task("4.1", "the clones wait", 0.75, _ask_rewire, _judge_wait, before_and_after),
+    Task(
+        "3.1",
+        "backward reads the clones",
+        2,
+        _ask_rewire,
+        _judge_rewire,
+        rewired_readers,
+        takes="graph, clones",
+        returns="nothing: it changes the graph",
+    ),
+    Task(
+        "4.1",
+        "the clones wait",
+        0.75,
+        _ask_rewire,
+        _judge_wait,
+        before_and_after,
+        takes="graph, clones",
+        returns="nothing: it changes the graph",
+    ),
 )

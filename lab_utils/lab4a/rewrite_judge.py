@@ -13,6 +13,7 @@ import torch
 from torch import fx
 
 from lab_utils.checks import Finding
+from lab_utils.dot.values import value_text
 from lab_utils.effects import is_operation, is_random, overwritten_inputs
 from lab_utils.execute import example_values, run
 from lab_utils.graph import Phase, copy_graph, mark_recomputed, operator_name, phase
@@ -67,8 +68,11 @@ def unwritable(given: fx.Graph, answer: Mapping[str, Any]) -> list[Finding]:
 
 
 def changed_nodes(before: Names, after: Names, names: Iterable[str]) -> list[Finding]:
-    """Nodes that had to stay as they were and did not."""
-    findings = []
+    """Nodes that had to stay as they were and did not.
+
+    Of ``names`` what they do must stay; of all given nodes what is told about them.
+    """
+    findings = _retold(before, after)
     for name in names:
         old, new = before[name], after.get(name)
         if new is None:
@@ -91,6 +95,29 @@ def _changed(old: fx.Node, new: fx.Node) -> Finding:
                 else "A forward reader keeps the original: the clone does not exist yet.",
             )
     return Finding(f"{new.name} was changed", f"{new.name} as it was", "Only add or rewire.")
+
+
+def _retold(before: Names, after: Names) -> list[Finding]:
+    """The first given node of which another shape, dtype, phase or source is told now.
+
+    Bytes and readers are counted by these: whoever halves the dtypes halves the peak. Kinds
+    have no say in that, and are the business of task 1.1.
+    """
+    for name, old in before.items():
+        if name in after and (now := _told(after[name])) != (was := _told(old)):
+            part = next(part for part in was if was[part] != now[part])
+            look = "What is told about a node that you are given stays: only add or rewire."
+            yours, wanted = (f"{name} with the {part} {told[part]}" for told in (now, was))
+            return [Finding(yours, wanted, look)]
+    return []
+
+
+def _told(node: fx.Node) -> dict[str, str]:
+    return {
+        "value": value_text(node.meta.get("val")),
+        "phase": str(phase(node)),
+        "source": str(node.meta.get("source", "")),
+    }
 
 
 class Origins:

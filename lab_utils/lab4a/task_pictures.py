@@ -14,14 +14,13 @@ from lab_utils.lab4a.replies import graph_of
 from lab_utils.memory import MemoryLine, live_bytes
 from lab_utils.pictures.blocks import between
 from lab_utils.pictures.boxes import fold
+from lab_utils.pictures.colors import NEEDLESS, RIGHT, WRONG
 from lab_utils.pictures.diff_picture import draw_diff
 from lab_utils.pictures.drawn import Drawing, drawing, stacked
 from lab_utils.pictures.lanes import LANES, Emphasis, lanes_svg
 from lab_utils.pictures.memory_svg import ByKind, Panel, memory_svg
 from lab_utils.pictures.plots import plot_memory
 from lab_utils.schedule import as_soon_as_possible, program_order
-
-_RIGHT, _MISSING, _NEEDLESS = "#1f6fd0", "#d62728", "#999999"
 
 
 def _beside(yours: ByKind, wanted: ByKind, note: str, what: str = "held") -> Drawing:
@@ -93,8 +92,8 @@ def peak(case: Case, answer: Mapping[str, Any]) -> Drawing:
 def again(case: Case, answer: list[str]) -> Drawing:
     """The nodes that run again: rightly, needlessly, or forgotten."""
     graph, wanted = graph_of(case.given["graph"]), case.wanted["nodes"]
-    ringed = dict.fromkeys(answer, _NEEDLESS) | dict.fromkeys(wanted, _MISSING)
-    ringed |= {name: _RIGHT for name in answer if name in wanted}
+    ringed = dict.fromkeys(answer, NEEDLESS) | dict.fromkeys(wanted, WRONG)
+    ringed |= {name: RIGHT for name in answer if name in wanted}
     picture = fold(graph)
     near = {a.source for a in picture.arrows if a.target in ringed} | set(ringed)
     shown = between(picture, near)

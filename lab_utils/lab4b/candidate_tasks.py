@@ -11,8 +11,17 @@ from lab_utils.again import rebuildable
 from lab_utils.checks import BadAnswer, Case, Finding, Task
 from lab_utils.effects import is_operation, owns_memory, storages
 from lab_utils.kept import in_backward, is_early, kept_values
-from lab_utils.lab4a.replies import graph_of, mapping, name_of, node_named, number
-from lab_utils.lab4b.records import Candidate
+from lab_utils.lab4a.replies import (
+    a_type,
+    fields_told,
+    graph_of,
+    mapping,
+    name_of,
+    node_named,
+    number,
+)
+from lab_utils.lab4b import selection_pictures as pictures
+from lab_utils.lab4b.records import Candidate, Rebuild
 
 #: What a candidate knows, as plain data.
 Fields = dict[str, Any]
@@ -21,14 +30,16 @@ Fields = dict[str, Any]
 def nodes_of(told: Any, what: str) -> Iterable[Any]:
     """``told`` if it is a collection of nodes."""
     if isinstance(told, (str, Mapping)) or not hasattr(told, "__iter__"):
-        raise BadAnswer(f"{what} must hold nodes, not {type(told).__name__}")
+        look = "A collection of them is wanted there: a list, or a set where the task says so."
+        raise BadAnswer(f"{what} is {a_type(told)}", look)
     return told
 
 
 def fields_of(candidate: Any) -> Fields:
     """A student's candidate as plain data."""
     if not isinstance(candidate, Candidate):
-        raise BadAnswer(f"expected a Candidate(...), not {type(candidate).__name__}")
+        look = "A Candidate(node=…, nbytes=…, …) is wanted there."
+        raise BadAnswer(f"{a_type(candidate)} among the candidates", look)
     sources = nodes_of(candidate.sources, "sources")
     uses = ("last_forward", "first_backward", "last_backward")
     return {
@@ -96,9 +107,8 @@ def _ask_rebuild(function: Any, given: Mapping[str, Any]) -> Any:
     graph = graph_of(given["graph"])
     kept = kept_values(graph, [node_named(graph, name) for name in given["drop"]])
     told = function(node_named(graph, given["target"]), kept, storages(graph))
-    if not isinstance(told, tuple) or len(told) != 2:
-        raise BadAnswer("return Rebuild(sources, path)")
-    sources, path = (nodes_of(part, "sources and path") for part in told)
+    parts = fields_told(told, "what you return", Rebuild)
+    sources, path = map(nodes_of, parts, Rebuild._fields)
     return {
         "sources": sorted({name_of(n, "each source") for n in sources}),
         "path": [name_of(n, "each node of the path") for n in path],
@@ -196,7 +206,34 @@ def _judge_describe(case: Case, answer: list[Fields]) -> list[Finding]:
 
 
 TASKS = (
-    Task("5.1", "the candidates", 0.75, _ask_candidates, _judge_candidates),
-    Task("5.2", "sources and path", 0.75, _ask_rebuild, _judge_rebuild),
-    Task("5.3", "cost and ratio", 0.75, _ask_describe, _judge_describe),
+    Task(
+        "5.1",
+        "the candidates",
+        0.75,
+        _ask_candidates,
+        _judge_candidates,
+        pictures.candidates,
+        takes="graph",
+        returns="a dict from node to bytes",
+    ),
+    Task(
+        "5.2",
+        "sources and path",
+        0.75,
+        _ask_rebuild,
+        _judge_rebuild,
+        pictures.rebuild,
+        takes="node, kept, memory",
+        returns="Rebuild(sources, path)",
+    ),
+    Task(
+        "5.3",
+        "cost and ratio",
+        0.75,
+        _ask_describe,
+        _judge_describe,
+        pictures.described,
+        takes="graph, seconds",
+        returns="a list of Candidate",
+    ),
 )

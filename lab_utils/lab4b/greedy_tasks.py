@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lab_utils.checks import BadAnswer, Case, Finding, Task
-from lab_utils.lab4a.replies import graph_of, name_of, node_named, number
+from lab_utils.checks import Case, Finding, Task
+from lab_utils.lab4a.replies import fields_told, graph_of, name_of, node_named, number
+from lab_utils.lab4b import plan_picture, selection_pictures
 from lab_utils.lab4b.candidate_tasks import Fields, differences, fields_of, nodes_of, seconds_of
-from lab_utils.lab4b.records import record
+from lab_utils.lab4b.records import Plan, Simulated, record
 
 #: How much more work than ours a plan may take.
 WORK_SLACK = 1.05
@@ -62,9 +63,8 @@ def _why_update(t: str, chosen: set[str], before: Fields, wanted: Fields) -> str
 def _ask_simulate(function: Any, given: Mapping[str, Any]) -> Any:
     graph = graph_of(given["graph"])
     told = function(graph, [node_named(graph, name) for name in given["drop"]])
-    if not isinstance(told, tuple) or len(told) != 2:
-        raise BadAnswer("return Simulated(nbytes, node)")
-    return {"nbytes": number(told[0], "nbytes"), "node": name_of(told[1], "node")}
+    nbytes, node = fields_told(told, "what you return", Simulated)
+    return {"nbytes": number(nbytes, "nbytes"), "node": name_of(node, "node")}
 
 
 def _judge_simulate(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
@@ -72,7 +72,8 @@ def _judge_simulate(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     if answer["nbytes"] != wanted["nbytes"]:
         look = next(
             (hint for hint, held in wanted["mistakes"].items() if held == answer["nbytes"]),
-            "Write down what runs (clones too, right before their reader), then as in task 1.4.",
+            "Write down what runs (clones too, right before their reader, and a tuple's getitem "
+            "nodes along with it), then as in task 1.4.",
         )
         return [Finding(f"{answer['nbytes']:,.0f} bytes", f"{wanted['nbytes']:,} bytes", look)]
     if answer["node"] not in wanted["nodes"]:
@@ -84,10 +85,9 @@ def _judge_simulate(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 def _ask_choose(function: Any, given: Mapping[str, Any]) -> Any:
     graph = graph_of(given["graph"])
     told = function(graph, seconds_of(graph, given), given["budget"])
-    if not isinstance(told, tuple) or len(told) != 2:
-        raise BadAnswer("return Plan(drop, nbytes)")
-    drop = [name_of(node, "each dropped value") for node in nodes_of(told[0], "drop")]
-    return {"drop": drop, "nbytes": number(told[1], "nbytes")}
+    drop, nbytes = fields_told(told, "what you return", Plan)
+    names = [name_of(node, "each dropped value") for node in nodes_of(drop, "drop")]
+    return {"drop": names, "nbytes": number(nbytes, "nbytes")}
 
 
 def _judge_choose(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
@@ -148,7 +148,34 @@ def _why_work(drop: Sequence[str], wanted: Mapping[str, Any], mine: float, ours:
 
 
 TASKS = (
-    Task("5.4", "the updates", 0.75, _ask_update, _judge_update),
-    Task("5.5", "the simulated peak", 1, _ask_simulate, _judge_simulate),
-    Task("5.6", "the plan", 1, _ask_choose, _judge_choose),
+    Task(
+        "5.4",
+        "the updates",
+        0.75,
+        _ask_update,
+        _judge_update,
+        selection_pictures.updated,
+        takes="t, chosen, remaining",
+        returns="nothing: it changes the candidates",
+    ),
+    Task(
+        "5.5",
+        "the simulated peak",
+        1,
+        _ask_simulate,
+        _judge_simulate,
+        plan_picture.simulated,
+        takes="graph, drop",
+        returns="Simulated(nbytes, node)",
+    ),
+    Task(
+        "5.6",
+        "the plan",
+        1,
+        _ask_choose,
+        _judge_choose,
+        plan_picture.chosen,
+        takes="graph, seconds, budget",
+        returns="Plan(drop, nbytes)",
+    ),
 )

@@ -10,16 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from torch import fx
 
 from lab_utils.lab4b.records import Candidate
 from lab_utils.memory import live_bytes
 from lab_utils.schedule import program_order
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -83,38 +79,3 @@ def swap(
             if gone[c.node] <= times[index] and times[index] < back[c.node]:
                 held[index] -= c.nbytes
     return Swapped(times, held, delay)
-
-
-def plot_swapping(
-    graph: fx.Graph,
-    records: Sequence[Candidate],
-    seconds: Mapping[fx.Node, float],
-    bandwidth: float,
-) -> Figure:
-    """Bytes held over time, with and without swapping; how long the step waits."""
-    from matplotlib import pyplot
-
-    line = live_bytes(graph, program_order(graph))
-    plain = swap(graph, [], seconds, bandwidth)
-    swapped = swap(graph, records, seconds, bandwidth)
-    figure, axis = pyplot.subplots(figsize=(7, 3.4))
-    for title, result in (("all kept", plain), ("swapped", swapped)):
-        axis.step(
-            [1e3 * t for t in result.times],
-            [b / 1e6 for b in result.held],
-            label=title,
-            where="post",
-        )
-    longer = swapped.waiting / sum(seconds[n] for n in line.schedule.order)
-    axis.set_title(
-        f"{bandwidth / 1e9:.1f} GB/s: peak {line.peak / 1e6:.2f} → {swapped.peak / 1e6:.2f} MB, "
-        f"the step waits {longer:.0%} of its time",
-        fontsize=10,
-    )
-    axis.set_xlabel("time (ms, estimated)")
-    axis.set_ylabel("bytes held (MB)")
-    axis.set_ylim(bottom=0)
-    axis.legend()
-    figure.set_layout_engine("constrained")
-    pyplot.close(figure)
-    return figure

@@ -45,30 +45,29 @@ def recomputed_seconds(
 
 
 def known_points() -> dict[str, list[Point]]:
-    """What other ways reach on ``tradeoff_graph``, by name; made by ``make notebooks``."""
-    table = json.loads((_FOLDER / "tradeoff.json").read_text(encoding="utf-8"))
+    """What other ways reach on ``tradeoff_graph``, by name; the file says how it was made."""
+    table = json.loads((_FOLDER / "tradeoff.json").read_text(encoding="utf-8"))["points"]
     return {name: [(work, peak) for work, peak in points] for name, points in table.items()}
 
 
+#: Line or marker, its size, and a colour that is not that of one's own plans.
 _STYLES = {
-    "optimum (each value at most once)": ("k--", 4),
-    "torch.utils.checkpoint per block": ("s", 9),
-    "min-cut partitioner": ("^", 7),
+    "optimum (each value at most once)": ("--", 4, "black"),
+    "torch.utils.checkpoint per block": ("s", 9, "tab:blue"),
+    "min-cut partitioner": ("^", 7, "tab:green"),
 }
 
 
-def plot_tradeoff(
-    mine: Mapping[str, Sequence[Point]], known: Mapping[str, Sequence[Point]] | None = None
-) -> Figure:
+def plot_tradeoff(mine: Mapping[str, Sequence[Point]]) -> Figure:
     """Peak against recomputed work: ``mine`` as lines, beside what other ways reach."""
     from matplotlib import pyplot
 
     figure, axis = pyplot.subplots(figsize=(7, 4.2))
     for name, points in mine.items():
         axis.plot(*_scaled(points), "o-", label=name, color="tab:orange", zorder=3)
-    for name, points in (known_points() if known is None else known).items():
-        style, size = _STYLES.get(name, ("x", 7))
-        axis.plot(*_scaled(points), style, markersize=size, label=name)
+    for name, points in known_points().items():
+        style, size, color = _STYLES[name]
+        axis.plot(*_scaled(points), style, markersize=size, color=color, label=name)
     axis.set_xlabel("recomputed work (ms, estimated)")
     axis.set_ylabel("peak (MB)")
     axis.set_ylim(bottom=0)
