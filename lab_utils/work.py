@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from lab_utils.course import CourseError, read_course
 from lab_utils.graph import LabError
 
 FILE = Path("my_work.py")
@@ -48,8 +49,9 @@ def save_work(*functions: Callable[..., Any], file: Path | str = FILE) -> None:
 def load_work(name: str, file: Path | str = FILE, instead: str = "the shipped graph") -> Any:
     """The saved function ``name``, or None with a word to the student if it is not there.
 
-    It is looked for beside the notebook, then in the folders of the other labs. ``instead``
-    says what the notebook uses where there is none.
+    It is looked for beside the notebook, then in the folders of the course's other labs (what
+    lies in any other folder may be somebody else's, and is not run). ``instead`` says what the
+    notebook uses where there is none.
     """
     path = _find(Path(file), name)
     if path is None:
@@ -74,10 +76,18 @@ def _find(file: Path, name: str) -> Path | None:
     """The file that holds the function ``name``, or else any such file."""
     places = [file]
     if not file.is_absolute():
-        places += sorted(Path("..").glob(f"*/{file.name}"))
+        places += [Path("..", lab, file.name) for lab in _labs()]
     there = [path for path in places if path.is_file()]
     holds = [path for path in there if name in _parts(path.read_text(encoding="utf-8"))]
     return next(iter(holds or there), None)
+
+
+def _labs() -> list[str]:
+    """The folders of the course's labs; without the course file, those that lab_utils knows."""
+    try:
+        return sorted(read_course().labs)
+    except CourseError:
+        return sorted(path.parent.name for path in Path(__file__).parent.glob("lab*/__init__.py"))
 
 
 def _parts(text: str) -> dict[str, str]:

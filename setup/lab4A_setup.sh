@@ -15,7 +15,12 @@
 lab4a_setup() ( # a subshell: nothing of it stays in a session that sources this file
     set +e -u
     share=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-    base=${LAB_HOME:-${HOME:?HOME is not set}/recompute-lab}
+    if [ -z "${LAB_HOME:-}${HOME:-}" ]; then
+        echo "FAIL  HOME is not set, so that there is no place for your work"
+        echo "      cure: write export LAB_HOME=/a/folder/of/yours above the line with lab4A_setup.sh"
+        exit 0
+    fi
+    base=${LAB_HOME:-${HOME:-}/recompute-lab}
     state=$base/.setup
     log=$state/setup.log
     failed=0
@@ -49,7 +54,7 @@ lab4a_setup() ( # a subshell: nothing of it stays in a session that sources this
 
     # One session at a time. Not every file system of a cluster knows flock; mkdir works on all.
     lock() {
-        local wait=${LAB_WAIT:-900} status=2 waited host pid
+        local wait=${LAB_WAIT:-900} status=2 waited
         if command -v flock >/dev/null && exec 9>"$state/lock"; then
             flock -n 9 2>>"$log"
             status=$?
@@ -68,20 +73,29 @@ lab4a_setup() ( # a subshell: nothing of it stays in a session that sources this
                 trap 'rm -rf "$held"' EXIT
                 return 0
             fi
-            read -r host pid 2>/dev/null <"$held/owner" || host=""
-            if [ "$host" = "$(hostname)" ] && ! kill -0 "$pid" 2>/dev/null; then
-                rm -rf "$held" # whoever held it is gone
-            elif [ "$waited" -ge "$wait" ]; then
+            if [ "$waited" -ge "$wait" ]; then
                 locked_out "$held"
                 return 1
-            else
-                sleep 1
             fi
+            free_abandoned "$held" || sleep 1
         done
+    }
+    # Two sessions may find the same owner gone: one at a time looks and deletes, or the
+    # slower one would delete the lock that the faster one has taken since.
+    free_abandoned() { # free_abandoned LOCK: fails while somebody holds it
+        local host pid status=1
+        mkdir "$1.freeing" 2>/dev/null || return 1
+        read -r host pid 2>/dev/null <"$1/owner" || host=""
+        if [ "$host" = "$(hostname)" ] && ! kill -0 "$pid" 2>/dev/null; then
+            rm -rf "$1"
+            status=$?
+        fi
+        rmdir "$1.freeing"
+        return "$status"
     }
     locked_out() {
         fail "another session has been setting up for a long time" \
-            "wait until it is done and start again; if there is none: rm -rf '$1'"
+            "wait until it is done and start again; if there is none: rm -rf '$1'*"
     }
 
     choose_python() {
@@ -117,7 +131,8 @@ print(sys._base_executable)' 2>/dev/null) && return
             folder=$(ls -dt "$base"/recompute-lab-*/ 2>/dev/null | head -n 1)
             folder=${folder%/}
             if ! [ -r "$zip" ]; then
-                fail "cannot read a release in $share" "tell the course's staff: current.zip is not readable"
+                fail "cannot read a release in $share" \
+                    "run lab4A_setup.sh where it lies, in the course's folder; if you did, tell the course's staff that current.zip cannot be read"
             else
                 fail "cannot unpack $name into $base: $(tail -n 1 "$log" | cut -c 1-200)" \
                     "make room (see df -h '$base' and quota -s), and start again"

@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from lab_utils import environment as env
+from lab_utils import work
+from lab_utils.course import CourseError
+from lab_utils.measured import MARK
 from tests.sample_course import ROOT
 
 Usage = namedtuple("Usage", "total used free")
@@ -83,6 +86,29 @@ def test_an_old_torch_and_a_missing_package(
     assert torch.startswith("FAIL  torch 2.4.1+cu121\n      cure: run: ")
     assert "pandas is not installed" in pandas
     assert not env.check_environment(tmp_path)
+    (tmp_path / MARK).touch()
+    assert env.check_environment(tmp_path), "a sandbox is none of the student's business"
+
+
+def test_what_notebook_06_needs_is_missing_where_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def version(name: str) -> str:
+        if name == "transformers":
+            raise env.PackageNotFoundError(name)
+        return "99" if name != "torch" else "2.13.0"
+
+    monkeypatch.setattr(env, "version", version)
+    assert failures(ROOT / "notebooks" / "lab4a") == []
+    assert failures(tmp_path) == []
+    assert any("experiments of notebook 06 need it" in f.text for f in env.environment(tmp_path))
+    for lab in ("lab4b", "project"):
+        (line,) = failures(ROOT / "notebooks" / lab)
+        assert line.startswith("FAIL  transformers is not installed for")
+        assert "pip install 'transformers>=4.50'" in line
+    monkeypatch.setattr(env, "version", lambda name: "4.1" if name == "transformers" else "2.13.0")
+    (line,) = [line for line in failures(ROOT / "notebooks" / "lab4b") if "transformers" in line]
+    assert line.startswith("FAIL  transformers 4.1\n      cure: run: ")
 
 
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,3 +150,45 @@ def test_half_a_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(env, "ROOT", tmp_path)
     (line,) = failures(tmp_path)
     assert "pyproject.toml is missing\n      cure: unpack the release again" in line
+
+
+@pytest.mark.parametrize("command", ["import lab_utils", "import lab_utils.environment"])
+def test_an_old_python_is_told_in_one_line(command: str) -> None:
+    """Before anything is imported that it does not have."""
+    pretend = f"import sys; sys.version_info = (3, 10, 1); {command}"
+    code = [sys.executable, "-c", pretend]
+    said = subprocess.run(code, cwd=ROOT, capture_output=True, text=True)
+    assert said.returncode == 1
+    assert said.stderr.startswith("FAIL  the lab needs Python 3.11 or newer, and this is 3.10 (")
+    assert "cure: choose the lab's kernel" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+@pytest.mark.parametrize("course", ["found", "missing"])
+def test_only_folders_of_labs_are_searched_for_earlier_work(
+    course: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In a shared folder, another student's my_work.py may lie next door: it is never run."""
+
+    def no_course() -> None:
+        raise CourseError("cannot read the course file")
+
+    if course == "missing":
+        monkeypatch.setattr(work, "read_course", no_course)
+    for folder in ("lab4a", "lab4b", "ada", "work of mallory"):
+        (tmp_path / folder).mkdir()
+    trap = tmp_path / "sprung"
+    for folder in ("ada", "work of mallory"):
+        text = f"# part: choose\nopen({str(trap)!r}, 'w')\ndef choose(): ...\n"
+        (tmp_path / folder / work.FILE).write_text(text)
+    monkeypatch.chdir(tmp_path / "lab4b")
+    assert work.load_work("choose") is None
+    assert "choose has not been saved yet" in capsys.readouterr().out
+    saved = "# part: classify\ndef classify():\n    return 'mine'\n"
+    (tmp_path / "lab4a" / work.FILE).write_text(saved)
+    assert work.load_work("classify")() == "mine"
+    assert work.load_work("choose") is None
+    assert not trap.exists()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -19,10 +23,13 @@ from hypothesis import strategies as st
 
 from autograder.collect import collect, read_roster
 from lab_utils import hand_in
+from lab_utils.cli import main
 from lab_utils.course import Course, Lab, read_course
 from lab_utils.errors import LabError
-from lab_utils.hand_in import Owner, Report, inspection, owner, rerun, widget
+from lab_utils.hand_in import Owner, Report, archive, inspection, owner, rerun, widget
+from lab_utils.hand_in.notebook import read_cells, unanswered
 from solutions.build import main as build
+from tests.on_demand import PLAIN_USER, obstacle
 from tests.sample_course import LAB, NOTEBOOK, ROOT, fill, folder_of, make_course, write
 
 ADA = Owner("Ada", "Lovelace")
@@ -33,6 +40,7 @@ ANSWERS = {
     "t12": "import math\nroot_of = math.isqrt",
     "q1": "Because.",
 }
+DRAWN = "A half adder, and another one."
 
 
 @pytest.fixture
@@ -53,7 +61,9 @@ def lab(course: Course) -> Lab:
 def folder(course: Course, tmp_path: Path) -> Path:
     """A student's folder, all done."""
     released = folder_of(tmp_path / "course" / "notebooks", LAB)[NOTEBOOK]
-    put(tmp_path / "work", fill(released, ANSWERS))
+    filled = fill(released, ANSWERS)
+    filled.cells.append(nbformat.v4.new_markdown_cell(DRAWN))  # below the question q2
+    put(tmp_path / "work", filled)
     write(tmp_path / "work" / "graph.dot", GRAPH % "fillcolor=yellow")
     return tmp_path / "work"
 
@@ -105,9 +115,9 @@ def test_an_unfilled_lab_says_what_is_missing_and_is_packed_only_on_demand(
     folder = tmp_path / "course" / "notebooks" / LAB
     report = look(lab, folder)
     lines = str(report).splitlines()
-    assert f"WARN  {NOTEBOOK}.ipynb: doubled (cell t11) is still to be written" in lines
-    assert f"WARN  {NOTEBOOK}.ipynb: cell q1 is still to be written" in lines
-    assert f"WARN  {NOTEBOOK}.ipynb: check t11_test does not pass (2 points)" in lines
+    assert f"WARN  {NOTEBOOK}.ipynb: doubled (Task 1.1) is still to be written" in lines
+    assert f"WARN  {NOTEBOOK}.ipynb: Question 1 is still to be written" in lines
+    assert f"WARN  {NOTEBOOK}.ipynb: the check of Task 1.1 does not pass (2 points)" in lines
     assert [line for line in lines if "raises NotImplementedError: still to be written" in line]
     missing = "graph.dot is missing: run the notebook that writes it, from top to bottom"
     assert f"FAIL  {missing}" in lines
@@ -117,6 +127,59 @@ def test_an_unfilled_lab_says_what_is_missing_and_is_packed_only_on_demand(
     assert not list(folder.glob("*.zip"))
     path = hand_in.pack(lab, folder, ADA, report, course=course, anyway=True)
     assert zipfile.ZipFile(path).namelist() == [f"{NOTEBOOK}.ipynb"]
+
+
+@pytest.mark.parametrize("below", [None, "  \n", "## What you built\nAdders."])
+def test_a_question_without_an_answer_is_named(lab: Lab, folder: Path, below: str | None) -> None:
+    notebook = nbformat.read(folder / f"{NOTEBOOK}.ipynb", as_version=4)
+    notebook.cells.pop()
+    notebook.cells += [nbformat.v4.new_markdown_cell(below)] if below else []
+    put(folder, notebook)
+    report = look(lab, folder)
+    assert str(report).splitlines()[:2] == [
+        f"WARN  {NOTEBOOK}.ipynb: Question 2 has no answer (1 point): write it into a new cell "
+        "right below the question",
+        f"OK    {NOTEBOOK}.ipynb runs",
+    ]
+    assert report.ready
+    notebook.cells.append(nbformat.v4.new_markdown_cell(DRAWN))  # also below what is ours
+    put(folder, notebook)
+    assert f"OK    {NOTEBOOK}.ipynb is complete and runs" in str(look(lab, folder))
+
+
+def test_no_question_of_a_released_notebook_is_answered() -> None:
+    for path in (ROOT / "notebooks").glob("*/*.ipynb"):
+        cells = read_cells(path)
+        asked = [cell.title for cell in cells if cell.marks.get("task")]
+        assert [cell.title for cell in unanswered(cells)] == asked
+        titles = {cell.title for cell in cells if cell.points or cell.marks.get("solution")}
+        headings = "\n".join(cell.source for cell in cells if not cell.is_code)
+        assert all(f"# {title}:" in headings for title in titles)
+        if path.stem == "06_experiments":
+            assert asked == ["Question 6.6", "Question 6.7"]
+
+
+@pytest.mark.parametrize("run", [True, False])
+def test_a_table_of_a_trial_is_not_handed_in(
+    lab: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch, run: bool
+) -> None:
+    monkeypatch.setenv("LAB4B_SIZE", "small")  # which makes no difference
+    lab = replace(lab, files=("memory.csv",))
+    write(folder / "memory.csv", "model,method,batch\ntiny BERT,none,2\n")
+    report = inspection.inspect(lab, folder, quiet, run=run)
+    (line,) = [text for level, text in report.lines if level == "FAIL"]
+    assert line.startswith("memory.csv has the rows of LAB4B_SIZE=small, which is there to try")
+    assert "delete the file, and run the notebook" in line
+    write(folder / "memory.csv", "model,method,batch\ntiny BERT,none,2\nBERT-base,none,4\n")
+    assert inspection.inspect(lab, folder, quiet, run=run).ready
+
+
+def test_notebooks_run_at_the_size_that_is_graded(
+    lab: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB4B_SIZE", "small")
+    change(folder, t12=f"import os\nassert os.environ['LAB4B_SIZE'] == 'full'\n{ANSWERS['t12']}")
+    assert look(lab, folder).points == 5
 
 
 def test_a_file_that_the_notebooks_do_not_write_is_found(lab: Lab, folder: Path) -> None:
@@ -187,6 +250,13 @@ def test_a_notebook_that_does_not_end(
     assert words in str(look(lab, folder))
 
 
+def test_a_cell_that_fails_is_named_as_in_the_notebook(lab: Lab, folder: Path) -> None:
+    change(folder, t12="1 / 0")
+    text = str(look(lab, folder))
+    assert "the cell of Task 1.2 raises ZeroDivisionError: division by zero" in text
+    assert "the check of Task 1.2 does not pass (3 points)" in text
+
+
 def test_noise_is_no_trouble(lab: Lab, folder: Path) -> None:
     noise = "import sys\nprint('[99, 1]' * 100_000)\nsys.stderr.write('x' * 10**6)\ninput_ = 1\n"
     change(folder, t12=f"{noise}import os\nos.system('echo [1]')\n{ANSWERS['t12']}")
@@ -206,6 +276,7 @@ def test_any_name_makes_a_plain_file_name_or_is_refused(first: str, last: str) -
     for lab in COURSE.labs:
         name = COURSE.zip_file_name(lab, first=who.first, last=who.last)
         assert Path(name).name == name
+        assert not name.startswith(".")
         assert name.isprintable()
         assert not set(name) & set('\\/:*?"<>|')
 
@@ -256,6 +327,30 @@ def test_the_name_is_asked_once(
     assert hand_in.ask_owner() == who
 
 
+def test_an_empty_name_is_asked_again(
+    course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = iter(["", " . ", "Ada", "", ".hidden"])
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        asked.append(question.split()[0])
+        return next(typed)
+
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("builtins.input", answer)
+    assert hand_in.ask_owner() == Owner("Ada", "hidden")
+    assert asked == ["first", "first", "first", "last", "last"]
+    assert capsys.readouterr().out.count("please type it") == 3
+
+
+def test_make_pack_passes_arguments_on() -> None:
+    makefile = str(ROOT / "setup" / "student" / "Makefile")
+    called = ["make", "--dry-run", "--no-print-directory", "-f", makefile, "pack", "ARGS=--anyway"]
+    done = subprocess.run(called, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].endswith("-m lab_utils pack lab4a --anyway")
+
+
 def press(button: Any) -> None:
     button.click()
 
@@ -292,15 +387,22 @@ def test_the_widget_checks_packs_and_downloads_on_colab(
     assert widget.packer(lab, folder).children[1].value == "Lovelace"
 
 
-def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "lab_utils", "pack", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(folder)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
+NAMED = ("--first", "Ada", "--last", "Lovelace")
+
+
+def surroundings(folder: Path) -> dict[str, Any]:
+    """How the command is started in ``folder``, which is also where names are remembered."""
+    return {
+        "cwd": folder,
+        "env": {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(folder)},
+        "stdin": subprocess.DEVNULL,
+        "text": True,
+    }
+
+
+def command(folder: Path, *arguments: str, via: tuple[str, ...] = ()) -> Any:
+    called = [*via, sys.executable, "-m", "lab_utils", "pack", *arguments]
+    return subprocess.run(called, capture_output=True, **surroundings(folder))
 
 
 def test_the_command_teaches(tmp_path: Path) -> None:
@@ -321,3 +423,180 @@ def test_the_command_teaches(tmp_path: Path) -> None:
     assert f"Written, opened again and compared: {here / name}" in packed.stdout
     again = command(here, "--no-run", "--anyway")
     assert "lab4A of Ada Lovelace" in again.stdout
+
+
+def test_the_wrong_folder_is_told(tmp_path: Path) -> None:
+    assert "or run this in the lab's folder" in command(tmp_path).stderr
+    elsewhere = command(tmp_path, "lab4a", "--no-run", *NAMED).stdout
+    assert f"in {ROOT / 'notebooks' / 'lab4a'}" in elsewhere
+    assert f"(there is no notebook of lab4A in {tmp_path})" in elsewhere
+
+
+def test_no_notebook_at_all(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hand_in, "ROOT", tmp_path)
+    with pytest.raises(hand_in.PackError, match="change to the folder in which yours lie"):
+        hand_in.work_folder(lab, tmp_path)
+
+
+def test_a_folder_that_is_gone(tmp_path: Path) -> None:
+    script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    said = command(tmp_path, via=("bash", "-c", script, "bash", str(gone)))
+    assert said.stderr == "error: the folder in which you are is gone: cd to the lab's folder\n"
+
+
+def test_a_python_without_the_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "lab4a" / "01_profiler.ipynb", "{}")
+    monkeypatch.chdir(tmp_path / "lab4a")
+    monkeypatch.setattr(
+        "lab_utils.environment.needed_packages", lambda: {"torch>=2": "", "numpy": "2.0"}
+    )
+    assert main(["pack", *NAMED]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(
+        f"error: {sys.executable} cannot run the notebooks, since it lacks torch:"
+    )
+    assert main(["pack", "--no-run", *NAMED]) == 2
+    assert "something above says FAIL" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("nonsense", "Expecting value"),
+        ("[1]", "it has no cells"),
+        ('{"cells": 1}', "it has no cells"),
+        ('{"cells": [{"source": 1}]}', "a cell has no type or text"),
+        ('{"cells": [' + "[" * 100_000, "recursion"),
+    ],
+)
+def test_a_file_that_is_no_notebook(lab: Lab, folder: Path, text: str, why: str) -> None:
+    write(folder / f"{NOTEBOOK}.ipynb", text)
+    (line, *_) = str(look(lab, folder)).splitlines()
+    assert line.startswith(f"FAIL  {NOTEBOOK}.ipynb cannot be read as a notebook (")
+    assert why in line
+    assert line.endswith("save it again, or begin with a fresh copy from the release")
+
+
+def test_an_earlier_zip_is_kept(course: Course, lab: Lab, folder: Path) -> None:
+    def packed() -> Path:
+        return hand_in.pack(lab, folder, ADA, Report(), course=course)
+
+    first = packed().read_bytes()
+    assert packed().is_file()
+    assert not (folder / archive.EARLIER).exists()  # the same again
+    write(folder / "graph.dot", "changed")
+    path = packed()
+    (earlier,) = (folder / archive.EARLIER).rglob("*.zip")
+    assert earlier.name == path.name
+    with zipfile.ZipFile(earlier) as old:
+        assert old.read("graph.dot").decode().startswith("digraph")
+    assert len(first) == earlier.stat().st_size
+    assert f"kept in {folder / archive.EARLIER}" in hand_in.contents(path)
+    path.write_bytes(b"broken")
+    packed()
+    assert len(list((folder / archive.EARLIER).rglob("*.zip"))) >= 1
+
+
+@pytest.mark.parametrize(
+    ("number", "cure"),
+    [
+        (errno.ENOSPC, "make room on this disk"),
+        (errno.EROFS, "copy the folder to where you may write"),
+        (errno.EIO, "pack again"),
+    ],
+)
+def test_a_disk_that_does_not_take_the_zip(
+    course: Course,
+    lab: Lab,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    cure: str,
+) -> None:
+    earlier = hand_in.pack(lab, folder, ADA, Report(), course=course).read_bytes()
+    write(folder / "graph.dot", "changed")
+
+    def refuse(*_: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", refuse)
+    before = {path.name for path in folder.iterdir()}
+    with pytest.raises(hand_in.PackError, match=cure) as error:
+        hand_in.pack(lab, folder, Owner("Ada", "Lovelace"), Report(), course=course)
+    assert os.strerror(number) in str(error.value)
+    assert {path.name for path in folder.iterdir()} == before
+    (kept,) = folder.glob("*.zip")
+    assert kept.read_bytes() == earlier
+
+
+def test_a_name_that_cannot_be_a_file_is_not_remembered(
+    course: Course, lab: Lab, folder: Path
+) -> None:
+    with pytest.raises(hand_in.PackError, match="give a shorter name"):
+        hand_in.pack(lab, folder, Owner("Ada", "L" * 300), Report(), course=course)
+    assert owner.remembered() is None
+    assert not list(folder.glob(".*partial"))
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    if problem := obstacle(*PLAIN_USER, "true"):
+        pytest.skip(problem)
+    here = tmp_path / "lab4a"
+    write(here / "01_profiler.ipynb", json.dumps({"cells": []}))
+    here.chmod(0o555)
+    said = command(here, "--no-run", "--anyway", *NAMED, via=("unshare", *PLAIN_USER))
+    assert said.returncode == 2
+    assert "(Permission denied): copy the folder to where you may write" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_no_room_to_run_the_notebooks(
+    lab: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shutil, "copystat", lambda *_, **__: None)
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(LabError, match="make room there, or set TMPDIR"):
+        look(lab, folder)
+
+
+def test_odd_things_beside_the_notebooks(lab: Lab, folder: Path) -> None:
+    (folder / "loop").symlink_to(folder)
+    (folder / "nowhere").symlink_to(folder / "gone")
+    os.mkfifo(folder / "pipe")
+    (folder / f"{NOTEBOOK}.ipynb").rename(folder.parent / "elsewhere.ipynb")
+    (folder / f"{NOTEBOOK}.ipynb").symlink_to("../elsewhere.ipynb")
+    report = look(lab, folder)
+    assert report.ready
+    assert report.points == 5
+    assert "the notebooks are run without" in str(report)
+    assert "pipe" in str(report)
+
+
+def test_an_interrupted_pack_leaves_nothing(tmp_path: Path) -> None:
+    here = tmp_path / "lab4a"
+    source = f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))"
+    cells = [{"cell_type": "code", "source": text} for text in (source, "time.sleep(60)")]
+    write(here / "01_profiler.ipynb", json.dumps({"cells": cells}))
+    called = [sys.executable, "-m", "lab_utils", "pack", *NAMED]
+    process = subprocess.Popen(
+        called, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **surroundings(here)
+    )
+    end = time.monotonic() + 60
+    while not (tmp_path / "pid").is_file() or not (tmp_path / "pid").read_text():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert said.strip() == "stopped: nothing was written"
+    assert process.returncode == 2
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+    assert [path.name for path in here.iterdir()] == ["01_profiler.ipynb"]

@@ -101,6 +101,15 @@ def test_at_once_where_flock_does_not_work(cluster: Cluster, release: Release) -
     gone.wait()
     host = subprocess.run(["hostname"], capture_output=True, text=True).stdout.strip()
     (stale / "owner").write_text(f"{host} {gone.pid}\n")
+    # Both see that the owner is gone; the second would delete what the first has taken.
+    slow = cluster.modules / "rm"
+    slow.write_text(
+        """#!/bin/sh
+case "$*" in *lock.d*) mkdir "$HOME/seen" 2>/dev/null && sleep 0.3 || sleep 1.5 ;; esac
+exec /bin/rm "$@"
+"""
+    )
+    slow.chmod(0o755)
     sessions = [cluster.start() for _ in range(2)]
     printed = [session.communicate(timeout=300)[0] for session in sessions]
     for text in printed:
@@ -223,6 +232,18 @@ def test_a_home_that_cannot_be_written(cluster: Cluster) -> None:
     cluster.home.chmod(0o755)
     assert f"FAIL  cannot write in {cluster.base}" in printed
     assert printed.splitlines()[-1].startswith(ALIVE)
+
+
+def test_no_home_and_a_copy_of_the_script(cluster: Cluster) -> None:
+    homeless = cluster.session(HOME="")
+    assert "FAIL  HOME is not set" in homeless
+    assert "cure: write export LAB_HOME=" in homeless
+    copied = shutil.copy(cluster.share / "lab4A_setup.sh", cluster.home)
+    away = cluster.session(LINE=f'bash "{copied}"')
+    assert f"FAIL  cannot read a release in {cluster.home}" in away
+    assert "cure: run lab4A_setup.sh where it lies, in the course's folder" in away
+    for printed in (homeless, away):
+        assert printed.splitlines()[-1].startswith(ALIVE)
 
 
 def test_umask_and_tmpdir_are_respected(cluster: Cluster, release: Release) -> None:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import sys
-import zipfile
 from pathlib import Path
 
 from lab_utils.course import ROOT, Course, Lab, read_course
 from lab_utils.errors import LabError
+from lab_utils.hand_in.archive import PackError, contents, write_zip
 from lab_utils.hand_in.inspection import inspect
-from lab_utils.hand_in.owner import Owner, owner_called, remember, remembered
+from lab_utils.hand_in.owner import Owner, remember, remembered, tidy
 from lab_utils.hand_in.report import Report
 
-__all__ = ["Owner", "PackError", "Report", "ask_owner", "chosen_lab", "pack", "pack_widget"]
-
-
-class PackError(LabError):
-    """It cannot be packed; the message says why, and what to do."""
+__all__ = [
+    "Owner",
+    "PackError",
+    "Report",
+    "ask_owner",
+    "chosen_lab",
+    "contents",
+    "pack",
+    "pack_widget",
+]
 
 
 def chosen_lab(course: Course, lab_id: str | None, folder: Path) -> Lab:
@@ -30,15 +35,24 @@ def chosen_lab(course: Course, lab_id: str | None, folder: Path) -> Lab:
     if lab_id is None and len(course.labs) == 1:
         (lab_id,) = course.labs
     if lab_id is None:
-        raise PackError(f"say which lab: python -m lab_utils pack {' | '.join(course.labs)}")
+        which = f"python -m lab_utils pack {' | '.join(course.labs)}"
+        raise PackError(f"say which lab ({which}), or run this in the lab's folder")
     return course.lab(lab_id)
 
 
 def work_folder(lab: Lab, here: Path) -> Path:
-    """Where the notebooks of the lab lie: here, or in the release to which this code belongs."""
-    if any((here / f"{notebook.name}.ipynb").is_file() for notebook in lab.notebooks):
-        return here
-    return ROOT / "notebooks" / lab.id
+    """Where the notebooks of the lab lie: here, or in the release to which this code belongs.
+
+    Raises:
+        PackError: there are none.
+    """
+    for folder in (here, ROOT / "notebooks" / lab.id):
+        if any((folder / f"{notebook.name}.ipynb").is_file() for notebook in lab.notebooks):
+            return folder
+    raise PackError(
+        f"there is no notebook of {lab.label} in {here}: change to the folder in which yours lie, "
+        "and pack there"
+    )
 
 
 def ask_owner() -> Owner:
@@ -52,7 +66,17 @@ def ask_owner() -> Owner:
     if not sys.stdin.isatty():
         raise PackError("whose is it? Add --first ADA --last LOVELACE")
     print("Your name as it stands in the course's list (asked only once):")
-    return owner_called(input("  first name: "), input("  last name:  "))
+    try:
+        return Owner(_typed("  first name: "), _typed("  last name:  "))
+    except EOFError:
+        raise PackError("no name, no zip: pack again, and type it") from None
+
+
+def _typed(question: str) -> str:
+    """What the student types; asked again until it is a name."""
+    while not (name := tidy(input(question))):
+        print("  please type it as it stands in the course's list (Ctrl-C ends)")
+    return name
 
 
 def pack(
@@ -73,41 +97,16 @@ def pack(
     if not report.ready and not anyway:
         raise PackError(
             "not packed, since something above says FAIL. Mend it and pack again; if you must "
-            "hand in as it is: python -m lab_utils pack --anyway"
+            "hand in as it is: the button Pack as it is, or python -m lab_utils pack --anyway"
         )
     wanted = [*(f"{notebook.name}.ipynb" for notebook in lab.notebooks), *lab.files]
-    contents = {name: (folder / name).read_bytes() for name in wanted if (folder / name).is_file()}
-    if not contents:
+    found = {name: (folder / name).read_bytes() for name in wanted if (folder / name).is_file()}
+    if not found:
         raise PackError(f"there is nothing of {lab.label} in {folder}")
-    remember(owner)
     name = (course or read_course()).zip_file_name(lab.id, first=owner.first, last=owner.last)
-    target = folder / name
-    unfinished = target.with_suffix(".partial")
-    try:
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
-            for member, content in contents.items():
-                archive.writestr(member, content)
-        _verify(unfinished, contents)
-        unfinished.replace(target)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise PackError(f"cannot write {target}: {error.strerror}") from None
-    return target
-
-
-def _verify(path: Path, wanted: dict[str, bytes]) -> None:
-    with zipfile.ZipFile(path) as archive:
-        found = {name: archive.read(name) for name in archive.namelist()}
-    if found != wanted:
-        raise PackError(f"{path} does not hold what was packed: the disk may be full")
-
-
-def contents(path: Path) -> str:
-    """What is in the zip, one line for each file."""
-    with zipfile.ZipFile(path) as archive:
-        return "\n".join(
-            f"  {info.filename:28} {info.file_size:>9,} bytes" for info in archive.infolist()
-        )
+    write_zip(folder / name, found)
+    remember(owner)
+    return folder / name
 
 
 def pack_widget(lab_id: str | None = None) -> None:
@@ -117,7 +116,8 @@ def pack_widget(lab_id: str | None = None) -> None:
     here = Path.cwd()
     try:
         lab = chosen_lab(read_course(), lab_id, here)
+        folder = work_folder(lab, here)
     except LabError as error:  # as in a grading sandbox, where nothing is to be packed
         print(f"Nothing can be packed here: {error}")
         return
-    show(lab, work_folder(lab, here))
+    show(lab, folder)

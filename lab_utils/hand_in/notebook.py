@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from lab_utils.errors import LabError
 
 # What an unfilled cell holds, in code and in text.
 STUBS = ("raise NotImplementedError", "*Your answer here, in place of this line.*")
+# How cells of ours begin that stand below the last question; all others there are answers.
+_OURS = ("## What you built", "## Hand in", "from lab_utils.hand_in import pack_widget")
 
 
 class NotebookError(LabError):
@@ -31,6 +34,15 @@ class Cell:
     def name(self) -> str:
         """Its ``grade_id``; empty if it has none."""
         return str(self.marks.get("grade_id", ""))
+
+    @property
+    def title(self) -> str:
+        """What the notebook calls it: ``Task 2.1`` for t21 and t21_check, ``Question 6.6``."""
+        found = re.fullmatch(r"([tq])(\d)(\d*)(_\w+)?", self.name)
+        if not found:
+            return f"cell {self.name}"
+        numbers = ".".join(filter(None, found.group(2, 3)))
+        return f"{'Task' if found[1] == 't' else 'Question'} {numbers}"
 
     @property
     def points(self) -> float:
@@ -53,6 +65,20 @@ class Cell:
         )
 
 
+def unanswered(cells: Sequence[Cell]) -> list[Cell]:
+    """The questions that are to be answered in a new cell below them, and are not."""
+    open_ones: list[Cell] = []
+    question: Cell | None = None
+    for cell in (*cells, Cell("", False, {"grade_id": "the end"})):
+        text = cell.source.strip()
+        if cell.marks:
+            open_ones += [question] if question else []
+            question = cell if cell.marks.get("task") else None
+        elif text and not text.startswith(_OURS):
+            question = None
+    return open_ones
+
+
 def read_cells(path: Path) -> list[Cell]:
     """The cells of a notebook; of several with one ``grade_id`` only the first keeps its marks.
 
@@ -61,9 +87,14 @@ def read_cells(path: Path) -> list[Cell]:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
+            raise ValueError("it has no cells")
         found = [_cell(cell) for cell in content["cells"]]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise NotebookError(f"{path.name} cannot be read as a notebook ({error})") from None
+    except (KeyError, TypeError, AttributeError):
+        text = f"{path.name} cannot be read as a notebook (a cell has no type or text)"
+        raise NotebookError(text) from None
     met: set[str] = set()
     cells = []
     for cell in found:

@@ -25,12 +25,17 @@ def owner_called(first: str, last: str) -> Owner:
     Raises:
         LabError: one of the two is empty, or holds nothing but signs.
     """
-    names = [re.sub(r"[^\w\s.'-]|_", " ", name) for name in (first, last)]
-    tidy = [" ".join(word for word in name.split() if re.search(r"\w", word)) for name in names]
-    for what, name in zip(("first", "last"), tidy, strict=True):
+    names = [tidy(name) for name in (first, last)]
+    for what, name in zip(("first", "last"), names, strict=True):
         if not name:
             raise LabError(f"please give your {what} name, as it stands in the course's list")
-    return Owner(*tidy)
+    return Owner(*names)
+
+
+def tidy(name: str) -> str:
+    """A name without what no file's name should hold; a dot in front would hide the file."""
+    words = re.sub(r"[^\w\s.'-]|_", " ", name).split()
+    return " ".join(word for word in words if re.search(r"\w", word)).lstrip(".")
 
 
 def remembered() -> Owner | None:

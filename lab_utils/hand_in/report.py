@@ -14,6 +14,11 @@ class Level(StrEnum):
     FAIL = "FAIL"
 
 
+def points_in_words(points: float) -> str:
+    """``1 point``, ``0.75 points``."""
+    return f"{points:g} point{'s' * (points != 1)}"
+
+
 @dataclass
 class Report:
     """Findings in the order in which they were made, and points of the public checks."""
@@ -45,8 +50,10 @@ class Report:
     def __str__(self) -> str:
         lines = [f"{level:4}  {text}" for level, text in self.lines]
         if self.has_run:
-            text = f"Public checks: {self.points:g} of {self.possible - self.by_hand:g} points."
+            checked = points_in_words(self.possible - self.by_hand)
+            text = f"Public checks: {self.points:g} of {checked}."
             if self.by_hand:
-                text += f" {self.by_hand:g} points are graded by hand."
+                is_or_are = "is" if self.by_hand == 1 else "are"
+                text += f" {points_in_words(self.by_hand)} {is_or_are} graded by hand."
             lines.append(f"{text} Grading uses other graphs as well.")
         return "\n".join(lines)

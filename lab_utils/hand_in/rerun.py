@@ -21,6 +21,8 @@ from lab_utils.course import ROOT
 from lab_utils.hand_in.notebook import read_cells
 
 SECONDS = 900  # for one notebook; the longest of a solved lab takes less than a minute
+# What the autograder sets, whatever the student's shell says.
+AS_GRADED = {"LAB4B_SIZE": "full"}
 CHILD = """
 import pathlib, sys
 from lab_utils.hand_in.rerun import run_cells
@@ -84,6 +86,7 @@ def _started(notebook: Path, complaints: IO[str]) -> subprocess.Popen[str]:
         cwd=notebook.parent,
         env={
             **os.environ,
+            **AS_GRADED,
             "PYTHONPATH": os.pathsep.join(path),
             "MPLBACKEND": "agg",
             "IPYTHONDIR": str(notebook.parent / ".ipython"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,16 @@ def show(lab: Lab, folder: Path) -> None:
     """Display the packer for ``lab``, whose notebooks lie in ``folder``."""
     from IPython.display import display
 
-    display(packer(lab, folder))
+    from lab_utils.pictures.drawn import drawing_of_words
+    from lab_utils.pictures.live import Live
+
+    shown = Live()
+    shown.widget = packer(lab, folder)
+    shown.static = drawing_of_words(
+        f"Hand in {lab.label} with the button here once the notebook runs, or with: "
+        "python -m lab_utils pack"
+    )
+    display(shown)
 
 
 def packer(lab: Lab, folder: Path) -> Any:
@@ -28,9 +38,12 @@ def packer(lab: Lab, folder: Path) -> Any:
     known = remembered()
     first = ipywidgets.Text(known.first if known else "", description="First name")
     last = ipywidgets.Text(known.last if known else "", description="Last name")
-    check = ipywidgets.Button(description=f"Check and pack {lab.label}", button_style="primary")
-    anyway = ipywidgets.Button(description="Pack as it is")
-    anyway.layout.display = "none"
+    check = ipywidgets.Button(
+        description=f"Check and pack {lab.label}",
+        button_style="primary",
+        layout={"width": "auto"},  # the default cuts the text
+    )
+    anyway = ipywidgets.Button(description="Pack as it is", layout={"display": "none"})
     progress = ipywidgets.Label("Save all notebooks first; then press the button.")
     output = ipywidgets.Output()
 
@@ -56,6 +69,11 @@ def packer(lab: Lab, folder: Path) -> Any:
             except LabError as error:
                 print(f"\n{error}")
                 tell("Not packed: see below.")
+            except OSError as error:
+                print(f"\n{error}")
+                tell("Not packed: see below.")
+            except KeyboardInterrupt:
+                tell("Stopped: nothing was packed.")
             finally:
                 check.disabled = anyway.disabled = False
 
@@ -72,4 +90,5 @@ def _hand_over(path: Path) -> None:
         return
     from IPython.display import FileLink, display
 
-    display(FileLink(path.name if path.parent == Path.cwd() else str(path)))
+    # Relative to the notebook: the browser knows no other path.
+    display(FileLink(os.path.relpath(path), result_html_prefix="Download: "))
