@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
@@ -19,9 +20,14 @@ from autograder.engine.plan import apply, lowest_peak, plan
 from autograder.engine.search import Search
 from autograder.engine.simulate import Fate, Simulator
 from autograder.engine.values import Step
+from autograder.lab4b import reference
+from lab_utils import costs
 from lab_utils.execute import StepResult, example_values, measured_peak, run
+from lab_utils.graph import copy_graph
+from lab_utils.lab4b.candidate_tasks import fields_of
 from lab_utils.memory import live_bytes
 from lab_utils.schedule import Schedule, as_soon_as_possible, program_order, random_order
+from tests.lab4a_solutions import functions
 from tests.strategies import random_step_graph
 from tests.workloads import CASES, Case
 
@@ -115,6 +121,11 @@ def test_plan_meets_its_budget(name: str, share: float) -> None:
 @settings(max_examples=30, phases=WITHOUT_SHRINKING)
 @given(random_step_graph(clones=False, control=False), st.floats(0.3, 1))
 def test_never_worse_than_the_plain_greedy(graph: fx.Graph, share: float) -> None:
+    assert_not_worse_than_the_greedy(graph, share)
+
+
+def assert_not_worse_than_the_greedy(graph: fx.Graph, share: float) -> None:
+    """Within the budget if μ-TWO's choices are, or as close to it, and then no more seconds."""
     step = step_of(graph, estimated_seconds(graph))
     search = Search(step, 0)
     search.budget = int(share * search.look(search.simulator.default()).result.peak)
@@ -123,11 +134,28 @@ def test_never_worse_than_the_plain_greedy(graph: fx.Graph, share: float) -> Non
 
 
 @settings(max_examples=15, phases=WITHOUT_SHRINKING)
-@given(random_step_graph(max_operators=16, clones=False, control=False), st.floats(0.5, 1))
+@given(random_step_graph(max_operators=80, clones=False, control=False), st.floats(0.3, 0.9))
+def test_never_worse_than_the_plain_greedy_on_larger_graphs(graph: fx.Graph, share: float) -> None:
+    assert_not_worse_than_the_greedy(graph, share)
+
+
+@pytest.mark.parametrize("name", ["llm_mlp", "bert", "bert_dropout", "resnet"])
+def test_never_worse_than_the_plain_greedy_on_real_models(name: str) -> None:
+    for share in (0.9, 0.75, 0.6):
+        assert_not_worse_than_the_greedy(case(name).graph, share)
+
+
+@settings(max_examples=8, phases=WITHOUT_SHRINKING)
+@given(random_step_graph(max_operators=20, clones=False, control=False), st.floats(0.5, 1))
 def test_brute_force_finds_nothing_better(graph: fx.Graph, share: float) -> None:
+    """What is guaranteed on graphs with up to 12 candidates, by trying all 4,096 plans.
+
+    If any plan is within the budget, the planner's is; if none is, none has a lower peak. And
+    no plan with such a peak recomputes for less than 1 / 1.05 of the planner's seconds.
+    """
     step = step_of(graph, estimated_seconds(graph))
     search = Search(step, 0)
-    assume(len(search.free) <= 10)
+    assume(len(search.free) <= 12)
     default = search.simulator.default()
     search.budget = int(share * search.look(default).result.peak)
     found = search.rank(search.run())
@@ -137,3 +165,39 @@ def test_brute_force_finds_nothing_better(graph: fx.Graph, share: float) -> None
             fates[index] = fate
         peak, seconds = search.rank(search.look(fates))
         assert (peak, 1.05 * seconds) >= found
+
+
+@settings(max_examples=60, phases=WITHOUT_SHRINKING)
+@given(random_step_graph(clones=False, control=False, random_numbers=True), st.integers(0, 2**32))
+def test_the_solved_notebook_and_the_engine_agree(graph: fx.Graph, seed: int) -> None:
+    assert_agree(graph, seed)
+
+
+@pytest.mark.parametrize("name", ["attention", "bert_dropout", "resnet"])
+def test_the_solved_notebook_and_the_engine_agree_on_real_models(name: str) -> None:
+    assert_agree(case(name).graph, seed=0)
+
+
+def assert_agree(graph: fx.Graph, seed: int) -> None:
+    """Candidates, their costs, peaks, plans, and rewritten graphs."""
+    solved = functions(lab="lab4b")
+    seconds = costs.estimated_seconds(graph)
+    found = reference.candidates(graph)
+    assert solved["candidates"](graph) == found
+    wanted = {c.node: c for c in reference.describe(graph, seconds)}
+    for c in solved["describe"](graph, seconds):
+        assert c.seconds == pytest.approx(wanted[c.node].seconds)
+        told = fields_of(replace(c, seconds=0, total=0))
+        assert told == fields_of(replace(wanted[c.node], seconds=0, total=0))
+    draw = random.Random(seed)
+    for share in (0, 0.2, 0.5, 1):
+        drop = [node for node in found if draw.random() < share]
+        simulated = solved["simulate"](graph, drop)
+        assert simulated == reference.simulate(graph, drop)
+        rewritten, new = copy_graph(graph)
+        solved["recompute"](rewritten, [new[node] for node in drop])
+        assert simulated.nbytes == peak_in_program_order(rewritten)
+    # Whole seconds, so that no rounding decides between two that are as good.
+    whole = {node: float(place % 61 + 3) for place, node in enumerate(graph.nodes)}
+    budget = int(0.8 * peak_in_program_order(graph))
+    assert solved["choose"](graph, whole, budget) == reference.choose(graph, whole, budget)

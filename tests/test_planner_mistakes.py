@@ -8,12 +8,11 @@ from itertools import pairwise
 import pytest
 import torch
 from torch import fx, nn
-from torch.utils.checkpoint import CheckpointPolicy
 
 from autograder.engine.analysis import step_of
 from autograder.engine.apply import rewrite_with
 from autograder.engine.costs import estimated_seconds
-from autograder.engine.mutwo import Candidate, candidates, greedy
+from autograder.engine.mutwo import describe, greedy
 from autograder.engine.plan import apply, plan
 from autograder.engine.search import Search
 from autograder.engine.simulate import Fate, Simulator
@@ -21,22 +20,34 @@ from autograder.engine.values import Step
 from lab_utils.execute import run
 from lab_utils.graph import Kind, Phase, kind, phase
 from lab_utils.kept import is_early
+from lab_utils.lab4b.records import Candidate
 from lab_utils.memory import live_bytes
 from lab_utils.models import Workload, llm_mlp
 from lab_utils.schedule import program_order
 from lab_utils.trace.recorder import TraceError
 from lab_utils.trace.step import trace_workload
+from tests.benchmarks.opponents import rewritten_by_pytorch
 from tests.test_planner import assert_same, case, peak_in_program_order, seeded_run
 from tests.workloads import Case, make_case
 
 
 def test_count_starts_at_one() -> None:
     """With a count of 0 every ratio is the same, and the first candidate wins."""
-    found = {
-        "small": Candidate("small", 1, set(), 1.0, 5, 6),
-        "large": Candidate("large", 10, set(), 1.0, 5, 6),
-    }
-    assert greedy(found) == ["large", "small"]
+    small, large, late = _nodes("small", "large", "late")
+    found = [_candidate(small, 1, set(), 1.0, late), _candidate(large, 10, set(), 1.0, late)]
+    assert greedy(found) == [large, small]
+
+
+def _nodes(*names: str) -> list[fx.Node]:
+    graph = fx.Graph()
+    return [graph.placeholder(name) for name in names]
+
+
+def _candidate(
+    node: fx.Node, nbytes: int, sources: set[fx.Node], seconds: float, late: fx.Node
+) -> Candidate:
+    """One that backward reads at ``late`` alone."""
+    return Candidate(node, nbytes, node, late, late, sources, seconds, 1, seconds)
 
 
 def test_cost_is_the_path_and_shared_operators_count_once() -> None:
@@ -57,23 +68,20 @@ def test_cost_is_the_path_and_shared_operators_count_once() -> None:
     x.meta["kind"] = Kind.INPUT
     grad.meta["phase"] = Phase.BACKWARD
     end.meta = {"phase": Phase.OPTIMIZER, "kind": Kind.OTHER}
-    found = candidates(graph, {n.name: 1.0 for n in (base, left, right, top)})
-    assert set(found) == {top.name}
-    assert found[top.name].seconds == 4.0
-    assert found[top.name].sources == {"x"}
+    (found,) = describe(step_of(graph, {n.name: 1.0 for n in (base, left, right, top)}))
+    assert found.node is top
+    assert found.seconds == 4.0
+    assert found.sources == {x}
 
 
 def test_updates_read_through_what_is_dropped() -> None:
     """b is rebuilt from a; when a goes, b costs both, and a runs for b as well."""
-    found = {
-        "a": Candidate("a", 8, {"x"}, 2.0, 9, 9),
-        "b": Candidate("b", 100, {"a"}, 1.0, 5, 5),
-    }
-    first = dict(found)
-    assert greedy(found) == ["b", "a"]
-    assert first["b"].sources == {"x"}
-    assert first["b"].seconds == 3.0
-    assert first["a"].total_seconds == 4.0
+    x, a, b, early, late = _nodes("x", "a", "b", "early", "late")
+    of_a, of_b = _candidate(a, 8, {x}, 2.0, late), _candidate(b, 100, {a}, 1.0, early)
+    assert greedy([of_a, of_b]) == [b, a]
+    assert of_b.sources == {x}
+    assert of_b.seconds == 3.0
+    assert of_a.count == 2
 
 
 def test_only_what_is_idle_at_the_peak_is_chosen() -> None:
@@ -82,7 +90,7 @@ def test_only_what_is_idle_at_the_peak_is_chosen() -> None:
     start = search.look(search.simulator.default())
     for move in search.moves(start):
         value = search.step.values[move.value]
-        assert value.last_early < start.result.place < value.first_late
+        assert value.last_early < start.result.places[0] < value.first_late
 
 
 def test_views_are_no_candidates() -> None:
@@ -211,10 +219,6 @@ def test_untraceable_model_names_operator_and_line() -> None:
 
 def test_rewriter_agrees_with_pytorchs_own_pass() -> None:
     """Same number of nodes, same peak, same values, for the same choice."""
-    from torch._functorch._activation_checkpointing import (
-        remat_using_tags_for_fwd_loss_bwd_graph_pass as theirs,
-    )
-
     of = case("llm_mlp")
     step = step_of(of.graph, {})
     fates = [
@@ -223,13 +227,7 @@ def test_rewriter_agrees_with_pytorchs_own_pass() -> None:
     ]
     ours = rewrite_with(step, fates, control=False).graph
     dropped = {v.name for v, f in zip(step.values, fates, strict=True) if f}
-    module = fx.GraphModule(nn.Module(), of.graph)
-    for node in module.graph.nodes:
-        node.meta["custom"] = {"phase": str(phase(node))} if node.op != "placeholder" else {}
-        looks = {s.name for s in node.all_input_nodes} & dropped and node.name.endswith("_t")
-        if node.name in dropped or (looks and is_early(node)):
-            node.meta["recompute"] = CheckpointPolicy.MUST_RECOMPUTE
-    rewritten = theirs.remat_using_tags_for_fwd_loss_bwd_graph(module).graph
+    rewritten = rewritten_by_pytorch(of.graph, dropped)
     assert len(rewritten.nodes) == len(ours.nodes)
     assert peak_in_program_order(rewritten) == peak_in_program_order(ours)
     assert_same(run(ours, of.values), run(rewritten, of.values))

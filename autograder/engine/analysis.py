@@ -108,6 +108,8 @@ class Analysis:
                         if index is not None and index not in own:
                             maker.reads[index] = place
                             maker.first_reads.setdefault(index, place)
+                        elif storage.owner.op == "placeholder":
+                            maker.given[storage.owner] = None
 
 
 def _new_value(storage: Storage, maker: int, born: int) -> Value:

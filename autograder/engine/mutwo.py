@@ -1,119 +1,140 @@
-"""The greedy policy of μ-TWO (Purandare and others, MLSys 2023), for recomputation alone."""
+"""The greedy policy of μ-TWO (Purandare and others, MLSys 2023), for recomputation alone.
+
+Candidates are the records of notebook 05. What the judge expects of it is made here, and
+the planner's search starts from here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from torch import fx
 
-from autograder.engine.analysis import step_of
+from autograder.engine.simulate import Fate, Simulated, Simulator
 from autograder.engine.values import Step
+from lab_utils.lab4b.records import Candidate
+
+Watch = Callable[[Candidate, list[Candidate], list[Candidate]], None]
 
 
-@dataclass
-class Candidate:
-    """A value that forward makes and backward reads, and what it takes to rebuild it."""
-
-    name: str
-    nbytes: int
-    sources: set[str]
-    """The nearest kept values, parameters and inputs that it is rebuilt from."""
-    seconds: float
-    """Time of all operators between the sources and the value, each counted once."""
-    first_backward: int
-    """Place of its first reader in backward."""
-    last_backward: int
-    total_seconds: float = field(default=-1.0)
-    """``seconds`` times the number of times that it will run; once to begin with."""
-
-    def __post_init__(self) -> None:
-        if self.total_seconds < 0:
-            self.total_seconds = self.seconds
-
-    @property
-    def ratio(self) -> float:
-        """Bytes saved for each second spent; more is better."""
-        return self.nbytes / self.total_seconds if self.total_seconds else float("inf")
-
-
-def candidates(graph: fx.Graph, seconds: Mapping[str, float]) -> dict[str, Candidate]:
-    """All values that may be recomputed, by name; ``seconds`` is each node's run time."""
-    return step_candidates(step_of(graph, seconds))
-
-
-def step_candidates(step: Step) -> dict[str, Candidate]:
-    """The candidates of a step that has been analysed."""
+def describe(step: Step) -> list[Candidate]:
+    """What may be dropped, each with the cost of rebuilding it while all else is kept."""
     kept = [value.last_late >= 0 or value.pinned is not None for value in step.values]
-    found: dict[str, Candidate] = {}
-    for value in step.values:
-        if value.last_late < 0 or value.pinned:
-            continue
-        sources: set[str] = set()
-        path = [value.maker]
-        for maker in path:  # grows while it is walked
-            given = (n for node in step.makers[maker].nodes for n in node.all_input_nodes)
-            sources |= {n.name for n in given if n.op == "placeholder"}
-            for read in step.makers[maker].reads:
-                if kept[read]:
-                    sources.add(step.values[read].name)
-                elif step.values[read].maker not in path:
-                    path.append(step.values[read].maker)
-        found[value.name] = Candidate(
-            value.name,
-            value.nbytes,
-            sources,
-            sum(step.makers[maker].seconds for maker in path),
-            value.first_late,
-            value.last_late,
-        )
-    return found
+    return [
+        _candidate(step, index, kept)
+        for index, maker in enumerate(step.makers)
+        if any(step.values[v].last_late >= 0 for v in maker.values)
+        and not any(step.values[v].pinned for v in maker.values)
+    ]
 
 
-def greedy(
-    remaining: dict[str, Candidate], fits: Callable[[Sequence[str]], bool] = lambda _: False
-) -> list[str]:
-    """What to recompute, in the order of choice, until ``fits(chosen)`` or nothing is left.
-
-    ``remaining`` is used up: chosen candidates leave it, and all change as the paper
-    tells.
-    """
-    chosen: dict[str, Candidate] = {}
-    while remaining and not fits(list(chosen)):
-        best = max(remaining.values(), key=lambda c: c.ratio)
-        del remaining[best.name]
-        count = _update_chosen(best, chosen)
-        best.total_seconds = count * best.seconds
-        chosen[best.name] = best
-        _update_remaining(best, count, chosen, remaining)
-    return list(chosen)
+def _candidate(step: Step, index: int, kept: Sequence[bool]) -> Candidate:
+    maker = step.makers[index]
+    values = [step.values[v] for v in maker.values]
+    sources, seconds = _way(step, index, kept)
+    return Candidate(
+        node=maker.nodes[0],
+        nbytes=sum(value.nbytes for value in values if value.last_late >= 0),
+        last_forward=step.order[max(value.last_early for value in values)],
+        first_backward=step.order[min(value.first_late for value in values)],
+        last_backward=step.order[max(value.last_late for value in values)],
+        sources=sources,
+        seconds=seconds,
+        count=1,
+        total=seconds,
+    )
 
 
-def _update_chosen(best: Candidate, chosen: dict[str, Candidate]) -> int:
-    """Earlier choices that were to read ``best`` rebuild it; how often it runs in all."""
-    count = 1
-    for other in chosen.values():
-        if best.name in other.sources:
-            _read_through(other, best)
-            other.total_seconds += best.seconds
-            count += 1
-    return count
+def _way(step: Step, start: int, kept: Sequence[bool]) -> tuple[set[fx.Node], float]:
+    """From where a maker's values are rebuilt, and the seconds of all that runs, each once."""
+    sources: set[fx.Node] = set()
+    path = {start: None}
+    queue = [start]
+    while queue:
+        maker = step.makers[queue.pop()]
+        sources.update(maker.given)
+        for read in maker.reads:
+            source = step.values[read].maker
+            if kept[read]:
+                sources.add(step.makers[source].nodes[0])
+            elif source not in path:
+                path[source] = None
+                queue.append(source)
+    return sources, sum(step.makers[m].seconds for m in sorted(path))
 
 
-def _update_remaining(
-    best: Candidate, count: int, chosen: dict[str, Candidate], remaining: dict[str, Candidate]
-) -> None:
-    for other in remaining.values():
-        alive_again = best.first_backward <= other.first_backward <= best.last_backward
-        if best.name in other.sources and not alive_again:
-            _read_through(other, best)
-            readers = sum(other.name in c.sources for c in chosen.values())
-            other.total_seconds = (1 + readers) * other.seconds
-        if other.name in best.sources:
-            other.total_seconds = count * other.seconds
+def update(t: Candidate, chosen: Iterable[Candidate], remaining: Iterable[Candidate]) -> None:
+    """What choosing ``t`` means for those chosen before it, and for those that remain."""
+    for r in chosen:
+        if t.node in r.sources:
+            _read_through(r, t)
+            t.count += 1
+    for c in remaining:
+        if t.node in c.sources:
+            if not t.first_backward <= c.first_backward <= t.last_backward:
+                _read_through(c, t)
+                c.total = c.seconds * (1 + sum(c.node in r.sources for r in chosen))
+        elif c.node in t.sources:
+            c.total = t.count * c.seconds
 
 
 def _read_through(reader: Candidate, dropped: Candidate) -> None:
     """Let ``reader`` be rebuilt from what ``dropped`` is rebuilt from."""
-    reader.sources = (reader.sources - {dropped.name}) | dropped.sources
+    reader.sources = (reader.sources - {dropped.node}) | dropped.sources
     reader.seconds += dropped.seconds
+
+
+def greedy(remaining: list[Candidate]) -> list[fx.Node]:
+    """All candidates in the order in which the paper's policy chooses them.
+
+    ``remaining`` is used up.
+    """
+    chosen: list[Candidate] = []
+    while remaining:
+        t = max(remaining, key=lambda c: c.ratio)
+        remaining.remove(t)
+        update(t, chosen, remaining)
+        chosen.append(t)
+    return [c.node for c in chosen]
+
+
+def choose(
+    simulator: Simulator, remaining: list[Candidate], budget: int, watch: Watch | None = None
+) -> tuple[list[fx.Node], Simulated]:
+    """The same, one step at a time: only what lies idle at the peak, and only if it helps.
+
+    Args:
+        simulator: of the step.
+        remaining: its candidates, or some of them; it is used up.
+        budget: bytes; the choice ends where the peak is within it.
+        watch: sees every choice before the update, with what was chosen and what remains.
+    """
+    order = simulator.step.order
+    chosen: list[Candidate] = []
+    now = simulator.simulate(dropped(simulator, []))
+    while now.peak > budget:
+        at = order[now.places[0]]
+        idle = [c for c in remaining if c.last_forward < at < c.first_backward]
+        if not idle:
+            break
+        t = max(idle, key=lambda c: c.ratio)
+        remaining.remove(t)
+        then = simulator.simulate(dropped(simulator, [c.node for c in (*chosen, t)]))
+        if then.peak > now.peak:
+            continue
+        if watch:
+            watch(t, chosen, remaining)
+        update(t, chosen, remaining)
+        chosen.append(t)
+        now = then
+    return [c.node for c in chosen], now
+
+
+def dropped(simulator: Simulator, drop: Collection[fx.Node]) -> list[int]:
+    """The fates when all that the nodes ``drop`` make is recomputed, and nothing else."""
+    fates, gone = simulator.default(), set(drop)
+    for maker in simulator.step.makers:
+        if maker.nodes[0] in gone:
+            for value in maker.values:
+                fates[value] = Fate.DROPPED
+    return fates

@@ -25,6 +25,7 @@ class Pins:
         self.early_writers: dict[Storage, list[int]] = {}
         self.late_writers: dict[Storage, list[int]] = {}
         self.first_read: dict[int, int] = {}  # of a maker's values, by another maker
+        self.results = {s for n in analysis.graph.find_nodes(op="output") for s in self._read_by(n)}
         for maker in makers:
             for value, place in maker.first_reads.items():
                 source = analysis.values[value].maker
@@ -43,10 +44,9 @@ class Pins:
                 reason = f"{reader} reads it before {writer} overwrites it"
             for made in maker.values:
                 self.at.values[made].pinned = reason
-        results = {s for n in self.at.graph.find_nodes(op="output") for s in self._read_by(n)}
         for storage, index in self.at.value_of.items():
             value = self.at.values[index]
-            if storage in results:
+            if storage in self.results:
                 value.pinned = "it is a result of the step"
             elif storage in self.late_writers:
                 writer = self.at.order[self.late_writers[storage][0]].name
@@ -60,7 +60,8 @@ class Pins:
         latest = [-1] * len(self.makers)
         for index in reversed(range(len(self.makers))):
             maker = self.makers[index]
-            first = min(self.at.values[v].first_late for v in maker.values)
+            needed = [v for v in maker.values if self.at.storage_of[v] not in self.results]
+            first = min((self.at.values[v].first_late for v in needed), default=NEVER)
             latest[index] = max(latest[index], first) if first < NEVER else latest[index]
             for read in maker.reads:
                 source = self.at.values[read].maker

@@ -159,13 +159,8 @@ def lowest_peak(step: Step) -> tuple[int, str]:
 
 
 def _sources(step: Step, maker: int) -> list[str]:
-    given = [
-        n.name
-        for node in step.makers[maker].nodes
-        for n in node.all_input_nodes
-        if n.op == "placeholder"
-    ]
-    return [*dict.fromkeys([step.values[read].name for read in step.makers[maker].reads] + given)]
+    read = step.makers[maker]
+    return [*(step.values[index].name for index in read.reads), *(n.name for n in read.given)]
 
 
 def _mb(nbytes: int) -> str:

@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from autograder.engine.mutwo import greedy, step_candidates
+from autograder.engine.mutwo import describe, greedy
 from autograder.engine.simulate import Fate, Simulated, Simulator
 from autograder.engine.values import NEVER, Step
 
@@ -70,12 +70,13 @@ class Search:
 
         On large graphs only some of the prefixes are simulated.
         """
-        index = {self.step.values[i].name: i for i in self.free}
-        order = [index[name] for name in greedy(step_candidates(self.step))]
+        made_by = {maker.nodes[0]: maker.values for maker in self.step.makers}
+        order = greedy(describe(self.step))
         stride = 1 + len(order) // FEWEST
         fates, best = list(start.fates), start
-        for count, value in enumerate(order, 1):
-            fates[value] = Fate.DROPPED
+        for count, node in enumerate(order, 1):
+            for value in made_by[node]:
+                fates[value] = Fate.DROPPED
             if count % stride == 0 or count == len(order):
                 best = min(
                     best, Choice(tuple(fates), self.simulator.simulate(fates)), key=self.rank
@@ -112,7 +113,7 @@ class Search:
 
     def moves(self, choice: Choice) -> Iterator[Move]:
         """What could leave memory at the peak."""
-        place, before = choice.result.place, choice.result.before
+        place, before = choice.result.places[0], choice.result.before
         run, first, _ = self.simulator.reruns(choice.fates)
         for index in self.free:
             value, fate = self.step.values[index], choice.fates[index]
@@ -179,7 +180,7 @@ class Search:
 
     def worth_changing(self, choice: Choice) -> list[int]:
         """Within the budget any value; above it those in memory at the peak, clones included."""
-        fates, place = choice.fates, choice.result.place
+        fates, place = choice.fates, choice.result.places[0]
         if choice.result.peak <= self.budget:
             return [i for i in self.free if self.step.values[i].last_late >= 0 or fates[i]]
         run, _, last = self.simulator.reruns(fates)

@@ -35,10 +35,10 @@ class Simulated:
     """Bytes."""
     seconds: float
     """Time of all that runs in addition."""
-    place: int
-    """The node of the original step at which (or before which) the peak is held."""
+    places: tuple[int, ...]
+    """The nodes of the original step at which (or before which) the peak is held."""
     before: bool
-    """Whether the peak is held by a clone that runs before that node."""
+    """Whether it is first held by a clone that runs before the first of them."""
     reruns: list[int]
     """For each maker, the place before which it runs again; NEVER where it does not."""
 
@@ -126,18 +126,16 @@ class Simulator:
         line = np.cumsum(change[:total])
         nodes = np.arange(self.length)
         line[fine(nodes * scale + self.length)] += self._fixed
-        if len(clones):
-            line[fine(clones)] += self._fixed_before[clones // scale]
-        top = int(line.argmax())
-        keys = np.empty(total, dtype=np.int64)
-        keys[fine(nodes * scale + self.length)] = nodes
-        before = False
-        if len(clones):
-            keys[fine(clones)] = -1 - clones // scale
-            before = bool(keys[top] < 0)
-        place = int(-1 - keys[top]) if before else int(keys[top])
+        line[fine(clones)] += self._fixed_before[clones // scale]
+        at = np.empty(total, dtype=np.int64)  # the node at or before which a fine step runs
+        at[fine(nodes * scale + self.length)] = nodes
+        at[fine(clones)] = clones // scale
+        tops = np.flatnonzero(line == line.max())
+        places = tuple(dict.fromkeys(at[tops].tolist()))
+        # Every fine step of a node but the last one is a clone's.
+        before = bool(tops[0] < fine(places[0] * scale + self.length))
         seconds = sum(self._seconds(m, fates) for m in again)
-        return Simulated(int(line[top]), seconds, place, before, run)
+        return Simulated(int(line[tops[0]]), seconds, places, before, run)
 
     def _seconds(self, index: int, fates: Sequence[int]) -> float:
         maker = self.step.makers[index]

@@ -54,6 +54,8 @@ class Maker:
     """Values of other makers that it reads, each with the place of its last reading node."""
     first_reads: dict[int, int] = field(default_factory=dict)
     """The same with the place of its first reading node."""
+    given: dict[fx.Node, None] = field(default_factory=dict)
+    """Placeholders that it reads, through views too, in the order of reading."""
     draw: int | None = None
     """Which of ``nodes`` draws random numbers that can be drawn again, if any."""
     packed_bytes: int = 0

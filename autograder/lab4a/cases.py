@@ -15,7 +15,7 @@ from lab_utils.dot.write import write_dot
 from lab_utils.effects import extent, is_operation, storages
 from lab_utils.graph import Kind, Phase, kind, outputs, placeholders
 from lab_utils.kept import in_backward, is_early, kept_values
-from lab_utils.lab4a.profile_tasks import pretended_seconds
+from lab_utils.lab4a.profiler_task import pretended_seconds
 from lab_utils.memory import MemoryLine, live_bytes
 from lab_utils.schedule import as_soon_as_possible, program_order
 

@@ -9,11 +9,11 @@ from torch import fx
 
 import lab_utils.lab4a
 from autograder.engine.rewrite import recompute_set
-from autograder.graded import Graded
+from autograder.judging.graded import Graded
 from lab_utils.checks import Case
 from lab_utils.compare.diff import diff
 from lab_utils.dot.read import read_dot
-from lab_utils.lab4a.replies import graph_of
+from lab_utils.lab4a.replies import shared_graph
 from lab_utils.lab4a.rewrite_judge import by_name
 from lab_utils.lab4a.rewrite_picture import line_after, line_before
 
@@ -35,7 +35,7 @@ def lend(task_id: str, name: str, case: Case, arguments: Any) -> Any:
     Raises:
         KeyError, TypeError: the arguments are none of a student's honest call.
     """
-    nodes = by_name(graph_of(case.given["graph"]))
+    nodes = by_name(shared_graph(case.given["graph"]))
     kept = {nodes[kept] for kept in arguments["kept"] if kept in nodes}
     return [node.name for node in LENT[task_id][name](nodes[arguments["target"]], kept)]
 

@@ -43,10 +43,15 @@ def derived_files() -> dict[Path, str]:
     shared = {text: {"file": path.name} for path, text in files.items()}
     files[GRAPHS / "cases.json"] = as_json(with_files(public, shared))
     files[HIDDEN_FILE] = as_json(hidden)
-    graph = _trace(lambda: llm_mlp(layers=2, width=64, hidden=256, batch=512))
+    graph = _trace(tradeoff_workload)
     files[GRAPHS / "tradeoff.dot"] = write_dot(graph)
     files[GRAPHS / "tradeoff.json"] = as_json(known_plans(graph))
     return files
+
+
+def tradeoff_workload() -> Workload:
+    """The model on which plans are compared: two blocks, so that all plans can be tried."""
+    return llm_mlp(layers=2, width=64, hidden=256, batch=512)
 
 
 def _trace(build: Callable[[], Workload]) -> fx.Graph:

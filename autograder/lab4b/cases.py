@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from torch import fx
 
 from autograder.lab4b import reference
+from autograder.lab4b.mistakes import mistaken_peaks, mistaken_seconds
 from lab_utils.dot.write import write_dot
 from lab_utils.effects import is_operation, storages
 from lab_utils.kept import kept_values
@@ -47,11 +49,12 @@ def selection_cases(name: str, graph: fx.Graph) -> dict[str, list[CaseData]]:
     }
     cases["6.1"] = [_case(name, given, {"rows": _analysed(graph, seconds)})]
     drop = reference.choose(graph, seconds, 0).drop
+    line = reference.memory_line(graph, drop)
     cases["6.3"] = [
         _case(
             name,
             {"graph": dot, "drop": [node.name for node in drop]},
-            {"nbytes": reference.simulate(graph, drop).nbytes},
+            {"nbytes": line.peak, "line": line.total},
         )
     ]
     if 2 <= len(found) <= FEW:
@@ -103,7 +106,7 @@ def _described(graph: fx.Graph, seconds: Seconds) -> CaseData:
     records = reference.describe(graph, seconds)
     return {
         "candidates": {c.node.name: fields_of(c) for c in records},
-        "mistakes": {c.node.name: reference.mistaken_seconds(c, seconds) for c in records},
+        "mistakes": {c.node.name: mistaken_seconds(c, seconds) for c in records},
     }
 
 
@@ -113,7 +116,7 @@ def _update_cases(name: str, dot: str, graph: fx.Graph, seconds: Seconds) -> lis
 
     def watch(t: Candidate, chosen: list[Candidate], remaining: list[Candidate]) -> None:
         before = [[fields_of(c) for c in part] for part in ([t], chosen, remaining)]
-        after = [[reference.copied(c) for c in part] for part in ([t], chosen, remaining)]
+        after = [[replace(c) for c in part] for part in ([t], chosen, remaining)]
         reference.update(after[0][0], after[1], after[2])
         wanted = [fields_of(c) for part in after for c in part]
         old = [fields for part in before for fields in part]
@@ -128,10 +131,12 @@ def _update_cases(name: str, dot: str, graph: fx.Graph, seconds: Seconds) -> lis
 
 def _simulate_cases(name: str, dot: str, graph: fx.Graph, found: list[fx.Node]) -> list[CaseData]:
     cases = []
+    outcomes = reference.Outcomes(graph, {})
     drops = {"nothing is dropped": [], "every other one is dropped": found[::2]}
     for words, drop in (drops | {"all are dropped": found}).items():
-        exact = reference.outcome(graph, drop, dict.fromkeys(graph.nodes, 0.0))
-        wrong = reference.mistaken_peaks(graph, drop) if drop else {}
+        exact = outcomes.of(drop)
+        line = reference.memory_line(graph, drop)
+        wrong = mistaken_peaks(graph, drop) if drop else {}
         cases.append(
             _case(
                 f"{name}, {words}",
@@ -140,6 +145,7 @@ def _simulate_cases(name: str, dot: str, graph: fx.Graph, found: list[fx.Node]) 
                     "nbytes": exact.nbytes,
                     "nodes": [n.name for n in exact.nodes],
                     "mistakes": {h: held for h, held in wrong.items() if held != exact.nbytes},
+                    "line": {k: held for k, held in line.by_kind.items() if any(held)},
                 },
             )
         )
@@ -152,9 +158,10 @@ class _Plans:
     def __init__(self, graph: fx.Graph, found: list[fx.Node], seconds: Seconds) -> None:
         self.peaks, self.idle, self.work = [], [], []
         records = {c.node: c for c in reference.describe(graph, seconds)}
+        outcomes = reference.Outcomes(graph, seconds)
         for chosen in range(1 << len(found)):
             drop = [node for bit, node in enumerate(found) if chosen >> bit & 1]
-            result = reference.outcome(graph, drop, seconds)
+            result = outcomes.of(drop)
             idle = 0
             for at in result.nodes:
                 for bit, node in enumerate(found):

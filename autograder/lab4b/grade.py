@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import lab_utils.lab4b
-from autograder.graded import Graded
+from autograder.judging.graded import Graded
 from autograder.lab4b import reference
 from lab_utils.checks import Case
 from lab_utils.effects import storages
+from lab_utils.graph import LabError
 from lab_utils.lab4a.replies import graph_of
 from lab_utils.lab4a.rewrite_judge import by_name
 from lab_utils.lab4b.candidate_tasks import fields_of, seconds_of
 from lab_utils.lab4b.records import record
+from lab_utils.lab4b.result_problems import traced
 
 _ACCOUNT = {name: getattr(reference, name) for name in ("candidates", "rebuild")}
 _GREEDY = {name: getattr(reference, name) for name in ("describe", "update", "simulate")}
 #: What earlier tasks ask for, by the task that may call right versions of it.
 LENT = {"5.3": _ACCOUNT, "5.6": _GREEDY, "6.1": {"describe": reference.describe}}
-_LAB = Graded(lab_utils.lab4b, Path(__file__).with_name("hidden_cases.json"), lent=LENT)
+
+
+def _simulated(model: str, batch: int, names: Sequence[str]) -> tuple[int, int]:
+    """Peak and dropped bytes of a plan that was handed in, from a trace of our own."""
+    graph = traced(model, batch)
+    sizes = {node.name: (node, size) for node, size in reference.candidates(graph).items()}
+    if odd := [name for name in names if name not in sizes]:
+        raise LabError(f"{odd[0]} is no candidate of the traced step")
+    drop = [sizes[name][0] for name in names]
+    return reference.simulate(graph, drop).nbytes, sum(sizes[name][1] for name in names)
+
+
+_AGAIN = Case("the plans of the smallest batch, simulated again", {}, {"simulate": _simulated})
+_HIDDEN = Path(__file__).with_name("hidden_cases.json")
+_LAB = Graded(lab_utils.lab4b, _HIDDEN, lent=LENT, more={"6.4": [_AGAIN]})
 check, graded_cases = _LAB.check, _LAB.cases
 
 

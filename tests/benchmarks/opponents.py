@@ -13,9 +13,12 @@ from typing import Any
 
 import torch
 from torch import fx, nn
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import CheckpointPolicy, checkpoint
 
+from lab_utils.effects import storages
 from lab_utils.execute import StorageWatch
+from lab_utils.graph import phase
+from lab_utils.kept import is_early
 from lab_utils.models import Workload
 from tests.workloads import Case
 
@@ -29,7 +32,7 @@ def our_step(graph: fx.Graph, case: Case) -> Run:
     names = [node.target for node in graph.find_nodes(op="placeholder")]
 
     def step() -> None:
-        with torch.no_grad():
+        with torch.inference_mode():  # autograd has no part in it
             module(*(given[str(name)] for name in names))
 
     return step
@@ -122,6 +125,23 @@ def _batch_norm_only() -> dict[Any, Callable[..., Any]]:
 
     aten = torch.ops.aten
     return get_decompositions([aten.native_batch_norm, aten.native_batch_norm_backward])
+
+
+def rewritten_by_pytorch(graph: fx.Graph, recomputed: set[str]) -> fx.Graph:
+    """What PyTorch's own pass makes of a step that is to recompute these values."""
+    from torch._functorch._activation_checkpointing import (
+        remat_using_tags_for_fwd_loss_bwd_graph_pass as rewriter,
+    )
+
+    module = fx.GraphModule(nn.Module(), graph)
+    memory = storages(graph)
+    for node in module.graph.nodes:
+        node.meta["custom"] = {"phase": str(phase(node))} if node.op != "placeholder" else {}
+        owners = {storage.owner.name for storage in memory[node]}
+        # A view of what is dropped would keep it in memory.
+        if owners and owners <= recomputed and is_early(node):
+            node.meta["recompute"] = CheckpointPolicy.MUST_RECOMPUTE
+    return rewriter.remat_using_tags_for_fwd_loss_bwd_graph(module).graph
 
 
 def watched_peak(case: Case, step: Run) -> int:
