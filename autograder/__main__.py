@@ -1,4 +1,4 @@
-"""``python -m autograder``: grade a class, judge files."""
+"""``python -m autograder``: grade a class, judge two files, publish a release."""
 
 import sys
 

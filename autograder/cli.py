@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from autograder.classroom.command import add_grade
 from autograder.release.commands import add_command as add_release
-from lab_utils.graph import LabError
+from lab_utils.cli import read_graph, run_command
 
-#: Exit codes: all well; something is wrong with the hand-in; a file is unusable.
-PASSED, FAILED, UNUSABLE = 0, 1, 2
+#: Exit codes: all well; something is wrong with the hand-in. Where a file is unusable it is 2.
+PASSED, FAILED = 0, 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. A user's mistake is one line on stderr."""
-    options = _parser().parse_args(arguments)
-    try:
-        return options.run(options)
-    except LabError as error:
-        print(f"error: {error}", file=sys.stderr)
-    except OSError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
-    return UNUSABLE
+    return run_command(_parser().parse_args(arguments))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -42,9 +33,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _judge(options: argparse.Namespace) -> int:
-    from autograder.judge import judge_pair
-    from lab_utils.dot.read import read_dot
+    from autograder.judging.two_files import judge_pair
 
-    verdict = judge_pair(read_dot(Path(options.base)), read_dot(Path(options.rewritten)))
+    files = (options.base, options.rewritten)
+    verdict = judge_pair(read_graph(options.base), read_graph(options.rewritten), files)
     print(json.dumps(verdict.as_dict(), indent=2) if options.json else verdict)
     return PASSED if verdict.passed else FAILED

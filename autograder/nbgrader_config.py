@@ -56,9 +56,9 @@ c.ClearSolutions.text_stub = "*Your answer here, in place of this line.*"
 # It would run solution cells while a release is made. We write no AUTOTEST lines.
 c.InstantiateTests.enabled = False
 
-# Notebooks run in a sandbox, and a judge decides (autograder/sandboxed.py); the rest is stock.
+# Notebooks run in a sandbox, and a judge decides; the rest is stock.
 c.Autograde.autograde_preprocessors = [
-    "autograder.sandboxed.SandboxedExecute",
+    "autograder.grading.nbgrader_step.SandboxedExecute",
     "nbgrader.preprocessors.IgnorePattern",
     "nbconvert.preprocessors.ClearMetadataPreprocessor",
     "nbgrader.preprocessors.LimitOutput",
@@ -89,7 +89,7 @@ def introduce(assignment: str, **_: object) -> None:
 
 def dismiss(**_: object) -> None:
     """End the processes that were kept warm."""
-    from autograder.sandboxed import close
+    from autograder.grading.nbgrader_step import close
 
     close()
 

@@ -8,7 +8,7 @@ import os
 import stat
 import struct
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,10 @@ from autograder.collect import Roster, Student
 from autograder.collect.records import Remark, RemarkKind, Submission
 from solutions.build import main
 from tests.sample_course import COURSE, HEADER, LAB, make_course, write
+
+Take = Callable[..., list[Submission]]
+"""Collects what is handed in, given by the name of each file."""
+Files = dict[str, bytes]
 
 FIRST, SECOND = "01_first", "02_second"
 NOTEBOOKS = (FIRST, SECOND)
@@ -73,12 +77,15 @@ MICHAEL = Student("mstone2", "Michael", "Stone")
 CLASS = Roster((JANE, ZOE, LIAM, WEI, MICHAEL))
 
 
+TABLE = 'files = ["memory.csv"]\n'
+
+
 def build_course(folder: Path) -> Path:
     """The course below ``folder``, with its notebooks built."""
     make_course(folder)
     entry = f'{{ name = "{FIRST}", points = 7 }}'
     both = f'{entry}, {{ name = "{SECOND}", points = 2 }}'
-    write(folder / "setup" / "course.toml", COURSE.replace(entry, both))
+    write(folder / "setup" / "course.toml", COURSE.replace(entry, both) + TABLE)
     write(folder / "solutions" / f"{LAB}_{SECOND}.py", SECOND_SOURCE)
     assert main([], folder) == 0
     return folder

@@ -185,6 +185,21 @@ def fill(notebook: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
     return filled
 
 
+def solved_by_a_student(lab: str) -> dict[str, NotebookNode]:
+    """The released notebooks of a lab with our solutions in the students' cells."""
+    solved = folder_of(ROOT / "solutions", lab)
+    filled = {}
+    for name, notebook in folder_of(ROOT / "notebooks", lab).items():
+        answers = {
+            marks["grade_id"]: cell.source
+            for cell in solved[name].cells
+            if (marks := cell.metadata.get("nbgrader", {})).get("solution")
+        }
+        assert answers
+        filled[name] = fill(notebook, answers)
+    return filled
+
+
 def as_colab(notebook: NotebookNode) -> NotebookNode:
     """The notebook as Colab saves it: an older format, no cell ids, marks of its own."""
     saved = _without_ids(notebook, minor=0)

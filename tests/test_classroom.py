@@ -24,10 +24,12 @@ from nbgrader.api import Gradebook
 from autograder.classroom.grade import Order, Outcome, grade_class
 from autograder.classroom.gradebook import Book
 from autograder.classroom.home import Home
+from autograder.classroom.ledger import Ledger
 from autograder.executor import Isolation
+from autograder.grading import plan
 from lab_utils.errors import LabError
 from tests.collect_class import ANSWERS, CLASS, FIRST, put, zip_of
-from tests.sample_course import LAB, ROOT, fill, folder_of
+from tests.sample_course import LAB, ROOT, fill, folder_of, write
 from tests.stand_in import stand_in, stand_in_course
 
 pytestmark = pytest.mark.usefixtures("own_settings")
@@ -206,17 +208,38 @@ def test_a_newer_upload_is_graded_anew_and_nobody_else(
     assert "2 uploads" in row["remarks"]
 
 
-def test_other_tests_grade_everybody_anew(run: Run, course: Path) -> None:
+@pytest.mark.parametrize("changed", ["autograder/other/hidden_cases.json", "lab_utils/other.py"])
+def test_other_tests_grade_everybody_anew(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    """Of whichever lab they are: a lab may borrow another's notebooks, as the project does."""
+    code = tmp_path / "code"
+    monkeypatch.setattr(plan, "ROOT", code)
+    monkeypatch.setattr(plan, "_code_digest", plan._code_digest.__wrapped__)  # read every time
+    write(code / "autograder" / "other" / "__init__.py", "")
+    write(code / changed, "1")
     run()
-    cases = course / "autograder" / LAB / "hidden_cases.json"
-    cases.parent.mkdir()
-    try:
-        cases.write_text("{}")
-        run()
-        assert len(run.examined) == 3
-    finally:
-        cases.unlink()
-        cases.parent.rmdir()
+    run()
+    assert run.examined == []
+    write(code / changed, "2")
+    run()
+    assert len(run.examined) == 3
+
+
+def test_a_hidden_case_of_lab4a_concerns_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def key() -> str:
+        return Ledger(Home(tmp_path), "project").key(tmp_path)
+
+    monkeypatch.setattr(plan, "_code_digest", plan._code_digest.__wrapped__)
+    before = key()
+    assert key() == before
+    files = set(plan._code_files())
+    cases = {ROOT / "autograder" / lab / "hidden_cases.json" for lab in ("lab4a", "lab4b")}
+    assert cases < files
+    monkeypatch.setattr(plan, "_code_files", lambda: iter(files - cases))
+    assert key() != before
 
 
 def test_a_submission_that_nbgrader_refuses_stops_nobody(run: Run) -> None:
@@ -228,7 +251,7 @@ def test_a_submission_that_nbgrader_refuses_stops_nobody(run: Run) -> None:
     run()
     rows = run.rows()
     assert "nbgrader could not grade it" in rows["zgarcia7"]["remarks"]
-    assert rows["zgarcia7"]["total"] == "0"
+    assert rows["zgarcia7"]["total"] == ""
     assert rows["loneil1"]["total"] == "2"
 
 

@@ -163,6 +163,29 @@ def test_lent_functions_are_called_elsewhere_and_given_back(executor: Executor) 
     assert set(calls) == {("2.2", "recompute_set")}
 
 
+def test_a_loop_in_an_earlier_function_takes_no_time_from_lent_ones() -> None:
+    case = public_cases("2.2")[0]
+    loop = "def recompute_set(target, kept):\n    while True:\n        pass\n"
+    own = Question("lab_utils.lab4a", "2.2", "inject_recomputation", case.given)
+    lent = replace(own, lent=("recompute_set",))
+    cells = [Cell("c", f"{_imports()}\n{loop}\n{solution_text('inject_recomputation')}")]
+
+    def lend(asked: Question, name: str, arguments: Any) -> Any:
+        return grade.lend(asked.task, name, case, arguments)
+
+    job = Job(
+        "student",
+        [Notebook("02", [*cells, own, own, own])],
+        follow_up=lambda *_: [lent],
+        lender=lend,
+    )
+    with Executor(limits=replace(LIMITS, question_seconds=2), jobs=1) as executor:
+        *own_replies, last = executor.run(job).notebooks[0].replies
+    assert all("no answer" in reply["error"] for reply in own_replies)
+    assert "took all its time" in own_replies[-1]["error"]
+    assert not outcome(task_called("2.2"), case, last)
+
+
 def test_a_follow_up_sees_the_replies_and_is_answered(executor: Executor) -> None:
     case = public_cases("2.1")[0]
     question = Question("lab_utils.lab4a", "2.1", "recompute_set", case.given)
@@ -186,3 +209,46 @@ def test_a_question_is_asked_where_it_stands(executor: Executor) -> None:
     steps = [step for cell in cells for step in (cell, question)]
     replies = executor.run(Job("student", [Notebook("02", steps)])).notebooks[0].replies
     assert [len(reply["answer"]) for reply in replies] == [0, 1, 2]
+
+
+KEEPS = """
+seen = []
+def recompute_set(target, kept):
+    seen.append(target.name)
+    open("seen.txt", "a").write(target.name)
+    return [target]
+"""
+
+
+def test_what_is_asked_reaches_no_cell_and_no_later_notebook(executor: Executor) -> None:
+    """Hidden graphs are among it, and cells can show what they like."""
+    given = public_cases("2.1")[0].given
+    question = Question("lab_utils.lab4a", "2.1", "recompute_set", given)
+    look = Cell("look", "import os; print(globals().get('seen'), os.listdir())")
+    first = Notebook("01", [Cell("keeps", KEEPS), question, look])
+    result = executor.run(Job("student", [first, Notebook("02", [look])]))
+    assert result.notebooks[0].replies == [{"answer": ["sin"]}]
+    assert text_of(result, 0) == "[] []\n"
+    assert text_of(result, 1) == "None []\n"
+
+
+def test_what_a_later_task_is_given_answers_no_earlier_one(executor: Executor) -> None:
+    """However a student orders the tests."""
+    given = public_cases("2.1")[0].given
+    cells = [Cell("c", "seen = []\ndef early(*_): return list(seen)\n")]
+    cells += [Cell("d", "def late(*_):\n    seen.append('told')\n    return ['x']\n")]
+    later, earlier = (Question("lab_utils.lab4a", "2.1", name, given) for name in ("late", "early"))
+    later = replace(later, task="2.2", given=public_cases("2.2")[0].given)
+    job = Job("student", [Notebook("01", [*cells, later, earlier])])
+    assert executor.run(job).notebooks[0].replies[1] == {"answer": []}
+
+
+def test_what_comes_before_too_many_fatal_cells_is_asked_about(executor: Executor) -> None:
+    given = public_cases("2.1")[0].given
+    question = Question("lab_utils.lab4a", "2.1", "answer", given)
+    steps: list[Cell | Question] = [Cell("c", "answer = lambda target, kept: [target]"), question]
+    steps += [Cell(f"fatal {n}", "import os; os._exit(0)") for n in range(5)]
+    steps += [Cell("d", "other = answer"), replace(question, task="2.2", name="other")]
+    first, last = executor.run(Job("student", [Notebook("01", steps)])).notebooks[0].replies
+    assert first == {"answer": ["sin"]}
+    assert "did not get that far" in last["error"]

@@ -186,6 +186,7 @@ def test_formgrader_opens_in_a_browser(graded: Path, browser: Browser) -> None: 
     [
         (["lab9", "--sample"], "lab9 has no sample class"),
         (["lab4a", "--from", "nowhere"], "nowhere is not there"),
+        (["lab4a", "--from", "."], "no zip was found in"),
         (["lab4a", "--from", ".", "--roster", "nobody.csv"], "cannot read the class list"),
     ],
 )

@@ -11,10 +11,10 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 
 from autograder.executor import Limits
-from autograder.grading import Graded, Grader, load_graded
+from autograder.grading.grader import Graded, Grader, load_graded
+from autograder.grading.plan import keyed_cells, read_plan
+from autograder.grading.submission import Submission, read_submission
 from autograder.lab4a.grade import check
-from autograder.labs import keyed_cells, read_plan
-from autograder.submission import Submission, read_submission
 from lab_utils.dot.read import read_dot
 from lab_utils.dot.write import write_dot
 from tests.lab4a_catalogue import RIGHT, WRONG, Change

@@ -48,7 +48,7 @@ def add_grade(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Grade, show how far it is, and say where the outcomes are."""
+    """Grade, show how far it is, and say where the outcomes are; 1 if anybody was not graded."""
     from autograder.classroom.grade import Order, grade_class
     from autograder.classroom.home import Home
     from autograder.classroom.sandbox import sandbox
@@ -86,11 +86,12 @@ def run(options: argparse.Namespace) -> int:
         print("stopped; what was graded stays graded, the same command goes on", file=sys.stderr)
         return 130
     _show(console, outcome)
-    return 0
+    return 1 if outcome.failed else 0
 
 
 def _show(console: Console, outcome: Any) -> None:
-    sheets, before = outcome.sheets, len(outcome.sheets) - outcome.graded
+    sheets = outcome.sheets
+    before = len(sheets) - outcome.graded - outcome.failed
     levels = sorted({sheet.verdict.isolation for sheet in sheets if sheet.verdict})
     noticed = sum(bool(sheet.all_remarks) for sheet in sheets)
     console.print(
@@ -98,6 +99,8 @@ def _show(console: Console, outcome: Any) -> None:
         f"grade; {noticed} with remarks; isolation: {', '.join(levels) or 'nothing ran'}",
         soft_wrap=True,
     )
+    if outcome.failed:
+        console.print(f"{outcome.failed} could not be graded; grades.csv says why", soft_wrap=True)
     table = Table(box=None, show_header=False, pad_edge=False)
     for what, path in outcome.written.items():
         table.add_row(what, _short(path))

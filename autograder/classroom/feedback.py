@@ -6,6 +6,7 @@ wrote is shown as text: the templates escape everything.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,7 +22,9 @@ from lab_utils.checks import Finding
 from lab_utils.course import Course, Lab
 
 SHOWN = 3
-"""Findings of one case that are shown in full."""
+"""Findings of one case that are shown."""
+LONGEST = 600
+"""Characters of an answer, or of what is said about it, that are shown."""
 PAGES = Environment(
     loader=FileSystemLoader(Path(__file__).with_name("pages")),
     autoescape=True,
@@ -55,17 +58,28 @@ class Part:
 
 
 def points(value: float) -> str:
-    """Points without needless digits: 2, 0.75."""
-    return f"{round(value, 2):g}"
+    """Points without needless digits: 2, 0.75; a dash for what was not graded."""
+    return "–" if math.isnan(value) else f"{round(value, 2):g}"
 
 
 def grade(score: Score) -> str:
     """How good that is: a CSS class."""
-    if score.waiting:
+    if score.waiting or math.isnan(score.points):
         return "wait"
     if score.points >= score.max_points:
         return "good"
     return "some" if score.points > 0 else "none"
+
+
+def cut(finding: Finding) -> Finding:
+    """The finding as pages show it: an answer may be as long as a student likes."""
+
+    def shorter(text: str) -> str:
+        if len(text) <= LONGEST:
+            return text
+        return f"{text[:LONGEST]} … ({len(text):,} characters)"
+
+    return Finding(*map(shorter, (finding.yours, finding.wanted, finding.look)))
 
 
 def feedback_page(sheet: Sheet, course: Course, lab: Lab) -> str:
@@ -74,7 +88,8 @@ def feedback_page(sheet: Sheet, course: Course, lab: Lab) -> str:
     notebooks = [
         (_title(name), [_part(sheet, score) for score in scores]) for name, scores in by_notebook
     ]
-    share = round(100 * sheet.points / sheet.max_points) if sheet.max_points else 0
+    known = sheet.graded and sheet.max_points
+    share = round(100 * sheet.points / sheet.max_points) if known else 0
     return PAGES.get_template("feedback.html").render(
         sheet=sheet, course=course, lab=lab, notebooks=notebooks, share=share, points=points
     )
@@ -91,15 +106,21 @@ def _part(sheet: Sheet, score: Score) -> Part:
     return Part(
         heading=f"Task {task.id}: {task.title}" if task else score.grade_id,
         grade=grade(score),
-        says="still to be graded"
-        if score.waiting
-        else f"{points(score.points)} of {points(score.max_points)}",
+        says=_says(score),
         words=_words(task) if task else "",
         comment=score.comment,
         groups=tuple(_groups(task)) if task else (),
         picture=memory_chart(memory) if memory else None,
         caption=f"Memory held at each step, on {memory.title}." if memory else "",
     )
+
+
+def _says(score: Score) -> str:
+    if score.waiting:
+        return "still to be graded"
+    if math.isnan(score.points):
+        return "not graded"
+    return f"{points(score.points)} of {points(score.max_points)}"
 
 
 def _words(task: TaskVerdict) -> str:
@@ -120,4 +141,5 @@ def _groups(task: TaskVerdict) -> Iterator[Group]:
     for findings, cases in alike.items():
         others = len(cases) - 1
         also = f", and on {others} more graph{'s' * (others > 1)}" if others else ""
-        yield Group(f"{cases[0].name}{also}", findings[:SHOWN], max(0, len(findings) - SHOWN))
+        shown = tuple(map(cut, findings[:SHOWN]))
+        yield Group(f"{cases[0].name}{also}", shown, max(0, len(findings) - SHOWN))

@@ -6,9 +6,10 @@ others are on this side of the trust boundary.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,10 +19,13 @@ from autograder.classroom.gradebook import Book, NotStored
 from autograder.classroom.home import Home
 from autograder.classroom.ledger import Entry, Ledger
 from autograder.classroom.outcomes import write_outcomes
-from autograder.classroom.sheet import Sheet
+from autograder.classroom.sheet import Sheet, unknown
 from autograder.collect import Roster, Submission, collect
-from autograder.executor import Isolation
-from autograder.verdict import SubmissionVerdict, load_verdict
+from autograder.executor import Isolation, SandboxFailed
+from autograder.grading.plan import read_plan
+from autograder.judging.judges import JudgeFailed
+from autograder.judging.ruling import nothing as no_points
+from autograder.verdict import SubmissionVerdict, TaskVerdict, load_verdict
 from lab_utils.course import Lab, read_course
 from lab_utils.errors import LabError
 
@@ -59,6 +63,11 @@ class Outcome:
     """Submissions that were graded in this run; the others had been graded before."""
     written: dict[str, Path]
 
+    @property
+    def failed(self) -> int:
+        """Submissions that could not be graded, in this run or before."""
+        return sum(bool(sheet.trouble) for sheet in self.sheets)
+
 
 Tell = Callable[[str, int, int], None]
 """Called with the student just graded, how many are done, and of how many."""
@@ -78,6 +87,8 @@ def grade_class(
     course = read_course(home.root / "setup" / "course.toml")
     home.prepare()
     rows = collect(order.source, lab, home.submitted, order.roster, root=home.root)
+    if not rows:
+        raise LabError(f"no zip was found in {order.source}")
     book, ledger = Book(home, lab), Ledger(home, lab)
     book.prepare(order.roster)
     todo = list(_to_grade(order, rows, ledger, book))
@@ -88,7 +99,8 @@ def grade_class(
                 tell(student, done, len(todo))
     sheets = tuple(_sheets(order, rows, ledger, book, course.lab(lab)))
     written = write_outcomes(home.grades(lab), sheets, course, course.lab(lab), order.roster)
-    return Outcome(sheets, len(todo), {**written, "gradebook": home.gradebook})
+    graded = sum(sheet.graded for sheet in sheets if sheet.student in todo)
+    return Outcome(sheets, graded, {**written, "gradebook": home.gradebook})
 
 
 def _to_grade(
@@ -143,41 +155,58 @@ def _graded(
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 student = running.pop(future)
-                future.result()
                 try:
+                    future.result()
                     book.store(student)
                     trouble = ""
+                except (SandboxFailed, JudgeFailed):  # which would go wrong for everybody
+                    raise
                 except NotStored as error:
                     trouble = str(error)
+                except Exception as error:
+                    trouble = _told(error, order)
                 folder = order.home.submitted / student / order.lab
                 ledger.note(student, Entry(ledger.key(folder), trouble))
                 yield student
 
 
+def _told(error: Exception, order: Order) -> str:
+    """What has gone wrong in a way that nobody thought of."""
+    log = order.home.grades(order.lab) / "trouble.log"
+    with suppress(OSError), log.open("a", encoding="utf-8") as file:
+        traceback.print_exception(error, file=file)
+    what = error.strerror if isinstance(error, OSError) else type(error).__name__
+    return f"the grader failed on it ({what}); {log} says where"
+
+
+def _tasks(order: Order) -> tuple[TaskVerdict, ...]:
+    """The tasks of the lab, so that they are called the same whoever was graded."""
+    plan = read_plan(order.lab, order.home.root / "solutions" / order.lab)
+    return tuple(no_points(test) for test in plan.tests if test.task)
+
+
 def _sheets(
     order: Order, rows: Sequence[Submission], ledger: Ledger, book: Book, lab: Lab
 ) -> Iterator[Sheet]:
-    scores, nothing = book.scores(), tuple(book.cells())
+    scores, nothing, tasks = book.scores(), tuple(book.cells()), _tasks(order)
     handed_in = {row.student: row for row in rows}
     names = {student.id: student.name for student in order.roster or ()}
     names |= {row.student: row.name for row in rows}
     for student in sorted(names):
         row, entry = handed_in.get(student), ledger.entry(student)
         if row is None:
-            yield Sheet(
-                student, names[student], remarks=("Nothing was handed in.",), scores=nothing
-            )
+            remark = "Nothing was handed in."
+            yield Sheet(student, names[student], remarks=(remark,), scores=nothing, lab=tasks)
             continue
         remarks = [remark.text for remark in row.remarks]
         if row.late and lab.due_for(student, row.name) != lab.due:
             remarks.append(
                 "Late, but with a later date of its own: compare the time of the upload."
             )
-        if row.folder and entry is None:
-            remarks.append("Not graded yet.")
-        elif entry and entry.trouble:
-            remarks.append(f"Not graded: {entry.trouble}.")
-        graded = entry is not None and not entry.trouble
+        trouble = entry.trouble if entry else ""
+        graded = entry is not None and not trouble and student in scores
+        if row.folder and not graded:
+            remarks.append(f"Not graded: {trouble}." if trouble else "Not graded yet.")
         yield Sheet(
             student,
             row.name,
@@ -185,6 +214,8 @@ def _sheets(
             handed_in=row.original.name,
             folder=row.folder,
             remarks=tuple(remarks),
-            scores=scores.get(student, nothing) if graded else nothing,
+            scores=scores[student] if graded else unknown(nothing) if row.folder else nothing,
             verdict=load_verdict(order.home.path, order.lab, student) if graded else None,
+            trouble=trouble,
+            lab=tasks,
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from autograder.classroom.home import Home
 from autograder.collect.shelf import digest
+from autograder.grading.plan import read_plan
 from autograder.verdict import write_whole
 
 
@@ -54,9 +55,11 @@ class Ledger:
 
     @cached_property
     def _rules(self) -> str:
-        """If the tests or the hidden cases change, everybody is graded by the new ones."""
-        parts = ("solutions", "autograder", "lab_utils")
-        return "".join(_digest_of(self._root / part / self._lab) for part in parts)
+        """If tests, cases or judges change, everybody is graded by the new ones.
+
+        Those of other labs count too: a lab may borrow their notebooks.
+        """
+        return read_plan(self._lab, self._root / "solutions" / self._lab).digest
 
 
 def _digest_of(folder: Path) -> str:

@@ -29,9 +29,10 @@ def write_outcomes(
     for sheet in sheets:
         page = feedback_page(sheet, course, lab)
         write_whole(folder / "feedback" / f"{sheet.student}.html", page)
-        results = folder / "gradescope" / sheet.student / "results.json"
-        write_whole(results, gradescope_results(sheet))
-    for path in _left_over(folder, {sheet.student for sheet in sheets}):
+        if sheet.graded:
+            results = folder / "gradescope" / sheet.student / "results.json"
+            write_whole(results, gradescope_results(sheet))
+    for path in _left_over(folder, sheets):
         path.unlink()
     return written | {
         "feedback": folder / "feedback",
@@ -39,7 +40,12 @@ def write_outcomes(
     }
 
 
-def _left_over(folder: Path, students: set[str]) -> Iterator[Path]:
-    """Pages of those who are no more, as when a class list gave them other names."""
+def _left_over(folder: Path, sheets: Sequence[Sheet]) -> Iterator[Path]:
+    """Pages of those who are no more, as when a class list gave them other names.
+
+    Results that hold no longer are no results, as when a newer upload could not be graded.
+    """
+    students = {sheet.student for sheet in sheets}
+    graded = {sheet.student for sheet in sheets if sheet.graded}
     yield from (p for p in folder.glob("feedback/*.html") if p.stem not in students)
-    yield from (p for p in folder.glob("gradescope/*/*.json") if p.parent.name not in students)
+    yield from (p for p in folder.glob("gradescope/*/*.json") if p.parent.name not in graded)

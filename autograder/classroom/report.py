@@ -12,7 +12,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from autograder.classroom.charts import Bar, bars, histogram
-from autograder.classroom.feedback import PAGES, grade, points
+from autograder.classroom.feedback import PAGES, cut, grade, points
 from autograder.classroom.sheet import Sheet
 from lab_utils.checks import Finding
 from lab_utils.course import Course, Lab
@@ -53,13 +53,13 @@ def columns(sheets: Sequence[Sheet]) -> list[Column]:
 
 def report_page(sheets: Sequence[Sheet], course: Course, lab: Lab) -> str:
     """The HTML page about the class; links lead to ``feedback/<student>.html``."""
-    judged = [sheet for sheet in sheets if sheet.folder is not None]
+    judged = [sheet for sheet in sheets if sheet.folder is not None and sheet.graded]
     totals = [sheet.points for sheet in judged]
     most = max((sheet.max_points for sheet in sheets), default=0)
     seconds = sum(sheet.verdict.seconds for sheet in sheets if sheet.verdict)
     tiles = [
         ("students", len(sheets)),
-        ("could be graded", len(judged)),
+        ("were graded", len(judged)),
         ("mean points", f"{mean(totals):.1f}" if totals else "–"),
         ("median", points(median(totals)) if totals else "–"),
         ("all points", sum(sheet.points >= sheet.max_points for sheet in judged)),
@@ -105,7 +105,7 @@ def _mistakes(sheets: Sequence[Sheet]) -> list[Mistake]:
     for sheet in sheets:
         for task in sheet.verdict.tasks if sheet.verdict else ():
             shown = sorted(task.cases, key=lambda case: case.hidden)
-            for finding in (finding for case in shown for finding in case.findings):
+            for finding in (cut(finding) for case in shown for finding in case.findings):
                 key = (task.id, NAMES.sub("", finding.look))
                 heading = f"Task {task.id}: {task.title}"
                 mistake = found.setdefault(key, Mistake(heading, finding))

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autograder.classroom.grade import Order
-from autograder.grading import Grader, load_graded
-from autograder.labs import read_plan
-from autograder.submission import digest_of, read_submission
+from autograder.grading.grader import Grader, load_graded
+from autograder.grading.plan import read_plan
+from autograder.grading.submission import digest_of, read_submission
 from autograder.verdict import SubmissionVerdict
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.verdict import SubmissionVerdict, TaskVerdict
@@ -15,10 +17,16 @@ class Score:
     notebook: str
     grade_id: str
     points: float
+    """NaN: not known, which is something else than none."""
     max_points: float
     waiting: bool = False
     """Whether it is still to be graded by hand."""
     comment: str = ""
+
+
+def unknown(scores: Sequence[Score]) -> tuple[Score, ...]:
+    """The same cells, for a submission that was not graded."""
+    return tuple(replace(score, points=math.nan) for score in scores)
 
 
 @dataclass(frozen=True)
@@ -35,21 +43,30 @@ class Sheet:
     remarks: tuple[str, ...] = ()
     scores: tuple[Score, ...] = ()
     verdict: SubmissionVerdict | None = None
+    trouble: str = ""
+    """Why it could not be graded, though there is something to grade."""
+    lab: tuple[TaskVerdict, ...] = ()
+    """The tasks of the lab, for those on which there is no verdict."""
     tasks: dict[tuple[str, str], TaskVerdict] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        found = self.verdict.tasks if self.verdict else ()
+        found = (*self.lab, *(self.verdict.tasks if self.verdict else ()))
         object.__setattr__(self, "tasks", {(t.notebook, t.grade_id): t for t in found})
 
     @property
     def points(self) -> float:
-        """All points together."""
+        """All points together; NaN if it was not graded."""
         return round(sum(score.points for score in self.scores), 2)
 
     @property
     def max_points(self) -> float:
         """The most that can be had."""
         return round(sum(score.max_points for score in self.scores), 2)
+
+    @property
+    def graded(self) -> bool:
+        """Whether the points are known; where nothing was handed in, they are: none."""
+        return not math.isnan(self.points)
 
     @property
     def waiting(self) -> bool:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from autograder.classroom.feedback import points
+from autograder.classroom.feedback import cut, points
 from autograder.classroom.report import columns
 from autograder.classroom.sheet import Score, Sheet
 from autograder.collect import Roster
@@ -25,8 +25,11 @@ def grades_csv(sheets: Sequence[Sheet]) -> str:
     rows = [
         [
             *(_harmless(text) for text in (sheet.student, sheet.name)),
-            *("" if score.waiting else points(score.points) for score in sheet.scores),
-            points(sheet.points),
+            *(
+                points(score.points) if sheet.graded and not score.waiting else ""
+                for score in sheet.scores
+            ),
+            points(sheet.points) if sheet.graded else "",
             points(sheet.max_points),
             "yes" if sheet.late else "no",
             _harmless(" ".join(_sentence(remark) for remark in _remarks(sheet))),
@@ -37,7 +40,7 @@ def grades_csv(sheets: Sequence[Sheet]) -> str:
 
 
 def canvas_csv(sheets: Sequence[Sheet], lab: Lab, roster: Roster | None) -> str:
-    """What Canvas imports: those for whom nothing is left to be graded by hand."""
+    """What Canvas imports: those who were graded, with nothing left to be graded by hand."""
     names = {student.id: f"{student.last}, {student.first}" for student in roster or ()}
     most = max((sheet.max_points for sheet in sheets), default=lab.points)
     rows = [
@@ -49,7 +52,7 @@ def canvas_csv(sheets: Sequence[Sheet], lab: Lab, roster: Roster | None) -> str:
             points(sheet.points),
         ]
         for sheet in sheets
-        if not sheet.waiting
+        if sheet.graded and not sheet.waiting
     ]
     head = ["Student", "ID", "SIS Login ID", "Section", lab.label]
     return _as_csv([head, ["    Points Possible", "", "", "", points(most)], *rows])
@@ -70,7 +73,7 @@ def gradescope_results(sheet: Sheet) -> str:
 def _test(sheet: Sheet, score: Score) -> dict[str, Any]:
     task = sheet.task(score)
     said = [
-        f"{case.name}\n{finding}"
+        f"{case.name}\n{cut(finding)}"
         for case in (task.cases if task else ())
         for finding in case.findings
     ]

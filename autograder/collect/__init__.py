@@ -1,7 +1,7 @@
 """Collects a class: from a folder of zips, or an LMS' bulk download, to what nbgrader grades.
 
 One bad hand-in never stops the class. What is handed in is only read: notebooks are mended
-and written anew, .dot files are copied, everything else is left out.
+and written anew, .dot files and the lab's tables are copied, everything else is left out.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from autograder.collect.released import Released, read_released
 from autograder.collect.roster import Roster, RosterError, Student, read_roster
 from autograder.collect.shelf import Card, Shelf, digest
 from autograder.collect.uploads import Upload, find_uploads, name_before_upload
-from autograder.collect.zips import Contents, loose_files, unpack
+from autograder.collect.zips import Contents, Wanted, loose_files, unpack
 from lab_utils.course import read_course
 
 ROOT = Path(__file__).parents[2]
 LIMITS = Limits()
-VERSION = "1"  # raise it when the same hand-in gives other files or remarks than before
+VERSION = "2"  # raise it when the same hand-in gives other files or remarks than before
 
 
 def collect(
@@ -66,23 +66,24 @@ def collect(
         raise CollectError(f"{source} lies in {into}, where submissions go: move it elsewhere")
     course = read_course(root / "setup" / "course.toml")
     notebooks = course.lab(lab).notebooks
+    wanted = Wanted(tuple(name for name in course.lab(lab).files if name.endswith(".csv")))
     folder = root / "notebooks" / lab
     release = {
         notebook.name: read_released(folder / f"{notebook.name}.ipynb") for notebook in notebooks
     }
     released = [digest((folder / f"{name}.ipynb").read_bytes()) for name in release]
     shelf = Shelf(into, lab)
-    uploads = find_uploads(source, shelf.uploads, into, limits)
+    uploads = find_uploads(source, shelf.uploads, into, limits, wanted)
     origins = {upload: _origin(upload) for upload in uploads}
     names = Names(roster, (course.name, course.term, course.lab(lab).label, lab))
     rows = []
     for person in people(uploads, names, roster):
-        facts = [VERSION, *released, str(asdict(limits))]
+        facts = [VERSION, *released, *wanted.tables, str(asdict(limits))]
         facts += [origins[upload] for upload in person.uploads]
         key = digest("\n".join(facts).encode("utf-8", "replace"))
         card = shelf.card(person.student, key)
         if card is None:
-            card, files = _collected(person, key, origins, release, limits)
+            card, files = _collected(person, key, origins, release, limits, wanted)
             shelf.put(person.student, card, files)
         rows.append(_row(person, card, shelf))
     shelf.remove_moved((row.student for row in rows), origins.values())
@@ -107,11 +108,12 @@ def _collected(
     origins: Mapping[Upload, str],
     release: Mapping[str, Released],
     limits: Limits,
+    wanted: Wanted,
 ) -> tuple[Card, dict[str, bytes]]:
     """What can be graded of the newest upload of which anything can be graded."""
     tried = []
     for number, upload in enumerate(person.uploads):
-        files, remarks = _files(upload, release, limits)
+        files, remarks = _files(upload, release, limits, wanted)
         tried.append((number, files, remarks))
         if files:
             break
@@ -126,15 +128,15 @@ def _collected(
 
 
 def _files(
-    upload: Upload, release: Mapping[str, Released], limits: Limits
+    upload: Upload, release: Mapping[str, Released], limits: Limits, wanted: Wanted
 ) -> tuple[dict[str, bytes], tuple[Remark, ...]]:
     if upload.trouble:
         return {}, (upload.trouble,)
     try:
-        read = _read(upload, limits)
+        read = _read(upload, limits, wanted)
         if not read.members:
             return {}, read.remarks
-        files, remarks = gradable(read.members, release, limits)
+        files, remarks = gradable(read.members, release, limits, wanted)
         return files, (*read.remarks, *remarks)
     except Exception as error:  # a mistake of ours must not stop the class either
         what = shown(f"{type(error).__name__}: {error}", 200)
@@ -142,10 +144,11 @@ def _files(
         return {}, (Remark(RemarkKind.FAILED, text),)
 
 
-def _read(upload: Upload, limits: Limits) -> Contents:
+def _read(upload: Upload, limits: Limits, wanted: Wanted) -> Contents:
     if upload.loose:
-        return loose_files(((name_before_upload(path), path) for path in upload.files), limits)
-    return unpack(upload.files[0], limits)
+        named = ((name_before_upload(path), path) for path in upload.files)
+        return loose_files(named, limits, wanted)
+    return unpack(upload.files[0], limits, wanted)
 
 
 def _about_others(person: Person, chosen: int) -> Remark:

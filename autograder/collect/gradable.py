@@ -15,11 +15,9 @@ from autograder.collect.recognise import recognise
 from autograder.collect.records import MB, Limits, Notes, Remark, RemarkKind, shown
 from autograder.collect.released import Released, plain
 from autograder.collect.repair import repair, solution_texts
-from autograder.collect.words import fold, squashed
-from autograder.collect.zips import Member
+from autograder.collect.words import COPY, squashed, usual, without
+from autograder.collect.zips import Member, Wanted
 
-COPY = re.compile(r"^(?:copy|kopie) (?:of|von) |[\s_.-]*(?:\(\d+\)|copy\s?\d*|kopie)$")
-VERSION = re.compile(r"[\s_.-]*(?:solutions?|solved|final|finished|done|[-_ ]v?\d+)$")
 FAMILIAR = 0.2  # of a notebook's cells must be there, or it is another notebook
 BIG = 10 * MB
 
@@ -46,9 +44,9 @@ class _Found:
 
 
 def gradable(
-    members: Sequence[Member], release: Mapping[str, Released], limits: Limits
+    members: Sequence[Member], release: Mapping[str, Released], limits: Limits, wanted: Wanted
 ) -> tuple[dict[str, bytes], tuple[Remark, ...]]:
-    """The files to grade, by name: mended notebooks under their right names, and .dot files."""
+    """The files to grade, by name: mended notebooks under their right names, .dot files, tables."""
     notes = Notes()
     candidates: defaultdict[str, list[_Found]] = defaultdict(list)
     for member in members:
@@ -70,6 +68,7 @@ def gradable(
         files[f"{name}.ipynb"] = f"{text}\n".encode()
         remarks += mended
     files |= _dots([member for member in members if member.kind == "dot"], limits, notes)
+    files |= _tables([member for member in members if member.kind == "csv"], wanted, notes)
     return files, (*notes.remarks(SENTENCES), *remarks)
 
 
@@ -87,7 +86,7 @@ def _which(found: _Found, release: Mapping[str, Released]) -> str | None:
         best = max(familiar, key=lambda name: familiar[name])
         if familiar[best] >= FAMILIAR:
             return best
-    stem = squashed(_usual(found.member.stem))[:100]
+    stem = squashed(usual(found.member.stem))[:100]
     close = {name: SequenceMatcher(None, stem, squashed(name)).ratio() for name in release}
     best = max(close, key=lambda name: close[name])
     return best if close[best] >= 0.8 and list(close.values()).count(close[best]) == 1 else None
@@ -137,31 +136,45 @@ def _dots(members: Sequence[Member], limits: Limits, notes: Notes) -> dict[str, 
         by_name[_dot_name(member.stem)].append(member)
     files = {}
     for number, (name, group) in enumerate(sorted(by_name.items())):
-        exact = [member for member in group if f"{member.stem}.dot" == name] or group
-        best = max(exact, key=lambda member: (member.saved, -member.path.count("/"), member.path))
+        best = _best_file(group, name)
         if number >= limits.dots:
             notes.add(RemarkKind.TOO_BIG, shown(best.path))
             continue
-        if len({member.data for member in group}) > 1:
-            notes.add(RemarkKind.DUPLICATED_FILE, shown(best.path))
-        if f"{best.stem}.dot" != name:
-            notes.add(RemarkKind.RENAMED_FILE, f"{name} (was {shown(best.path)})")
+        _tell(best, group, name, notes)
         files[name] = best.data
     return files
 
 
 def _dot_name(stem: str) -> str:
-    safe = re.sub(r"[^a-z0-9_-]+", "_", _without(COPY, stem))[:80].strip("_") or "unnamed"
+    safe = re.sub(r"[^a-z0-9_-]+", "_", without(COPY, stem))[:80].strip("_") or "unnamed"
     return f"_{safe}.dot" if WINDOWS_KEEPS.fullmatch(safe) else f"{safe}.dot"
 
 
-def _usual(stem: str) -> str:
-    """The name without what copying, downloading and students add to it."""
-    return _without(COPY, _without(VERSION, _without(COPY, stem)))
+def _tables(members: Sequence[Member], wanted: Wanted, notes: Notes) -> dict[str, bytes]:
+    """The tables that the lab asks for; of several, the one with the right name or the newest."""
+    files = {}
+    for name in wanted.tables:
+        group = [member for member in members if wanted.table(member.stem) == name]
+        if not group:
+            continue
+        best = _best_file(group, name)
+        _tell(best, group, name, notes)
+        files[name] = best.data
+    return files
 
 
-def _without(addition: re.Pattern[str], stem: str) -> str:
-    text = fold(stem[:300]).strip()
-    while (shorter := addition.sub("", text)) != text and shorter:
-        text = shorter
-    return text
+def _best_file(group: Sequence[Member], name: str) -> Member:
+    """Of several files, the one with the right name or the newest."""
+    exact = [member for member in group if _full_name(member) == name] or group
+    return max(exact, key=lambda member: (member.saved, -member.path.count("/"), member.path))
+
+
+def _tell(best: Member, group: Sequence[Member], name: str, notes: Notes) -> None:
+    if len({member.data for member in group}) > 1:
+        notes.add(RemarkKind.DUPLICATED_FILE, shown(best.path))
+    if _full_name(best) != name:
+        notes.add(RemarkKind.RENAMED_FILE, f"{name} (was {shown(best.path)})")
+
+
+def _full_name(member: Member) -> str:
+    return f"{member.stem}.{member.kind}"

@@ -102,6 +102,7 @@ class Limits:
     nested: int = 100 * MB
     notebook: int = 120 * MB
     dot: int = 20 * MB
+    """A .dot file, or a table."""
     dots: int = 20
     """.dot files in one hand-in."""
     json_objects: int = 500_000

@@ -12,7 +12,7 @@ from pathlib import Path
 from autograder.collect.archive import Refused, is_junk, open_zip, parts_of
 from autograder.collect.bulk import take_out
 from autograder.collect.records import CollectError, Limits, Remark, shown
-from autograder.collect.zips import WANTED
+from autograder.collect.zips import Wanted
 
 # Canvas: the account's name, LATE, its number, the file's number, the file's name. With
 # anonymous grading there is no name, and a code in place of the number.
@@ -59,7 +59,9 @@ def name_before_upload(path: Path) -> str:
     return canvas["original"] if canvas else path.name
 
 
-def find_uploads(source: Path, hold: Path, into: Path, limits: Limits) -> list[Upload]:
+def find_uploads(
+    source: Path, hold: Path, into: Path, limits: Limits, wanted: Wanted
+) -> list[Upload]:
     """All hand-ins in ``source``: a folder, a zip of hand-ins, or a single hand-in.
 
     A zip of hand-ins is unpacked into the folder ``hold``. What lies below ``into`` is no
@@ -69,16 +71,17 @@ def find_uploads(source: Path, hold: Path, into: Path, limits: Limits) -> list[U
         CollectError: there is no such file or folder.
     """
     if source.is_dir():
-        return _uploads(source, [path for path in _below(source) if into not in path.parents])
+        paths = [path for path in _below(source, wanted) if into not in path.parents]
+        return _uploads(source, paths, wanted)
     if not source.is_file():
         raise CollectError(f"{source} is not there: give a folder of zips, or a bulk download")
     try:
         with source.open("rb") as file, open_zip(file, limits) as archive:
-            entries = [info for info in archive.infolist() if _is_hand_in(parts_of(info))]
+            entries = [info for info in archive.infolist() if _is_hand_in(parts_of(info), wanted)]
             if any(_is_bulk(parts_of(info)[-1]) for info in entries):
                 troubles = take_out(archive, entries, hold, limits)
                 when = datetime.fromtimestamp(source.stat().st_mtime, UTC)
-                return _uploads(hold, _below(hold)) + [
+                return _uploads(hold, _below(hold, wanted), wanted) + [
                     Upload(
                         (source,), name, uploaded=when, trouble=trouble, **vars(_from_name(name))
                     )
@@ -86,7 +89,7 @@ def find_uploads(source: Path, hold: Path, into: Path, limits: Limits) -> list[U
                 ]
     except Refused:
         pass  # a hand-in that is broken: it is told when it is read
-    return _uploads(source.parent, [source])
+    return _uploads(source.parent, [source], wanted)
 
 
 def newest_first(uploads: Iterable[Upload]) -> list[Upload]:
@@ -101,19 +104,19 @@ def newest_first(uploads: Iterable[Upload]) -> list[Upload]:
     return sorted(found, key=age, reverse=True)
 
 
-def _below(folder: Path) -> list[Path]:
+def _below(folder: Path, wanted: Wanted) -> list[Path]:
     return [
         path
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and _is_hand_in(list(path.relative_to(folder).parts))
+        if path.is_file() and _is_hand_in(list(path.relative_to(folder).parts), wanted)
     ]
 
 
-def _is_hand_in(parts: list[str]) -> bool:
+def _is_hand_in(parts: list[str], wanted: Wanted) -> bool:
     if not parts or is_junk(parts[:-1]) or parts[-1].startswith("._"):
         return False
     name = parts[-1]
-    return bool(_is_bulk(name) or WANTED.fullmatch(name) or _suffix(name) in ARCHIVES)
+    return bool(_is_bulk(name) or wanted.match(name) or _suffix(name) in ARCHIVES)
 
 
 def _is_bulk(name: str) -> bool:
@@ -124,14 +127,14 @@ def _suffix(name: str) -> str:
     return os.path.splitext(name)[1].casefold()
 
 
-def _uploads(folder: Path, paths: list[Path]) -> list[Upload]:
+def _uploads(folder: Path, paths: list[Path], wanted: Wanted) -> list[Upload]:
     """One for each archive; loose files of one account or in one folder belong together."""
     bundles: dict[object, list[Path]] = {}
     key: object
     found = []
     for path in paths:
         canvas = CANVAS.fullmatch(path.name)
-        if not WANTED.fullmatch(path.name):
+        if not wanted.match(name_before_upload(path)):
             found.append(_upload((path,), folder))
         elif canvas:
             key = (path.parent, canvas["name"], canvas["user"], canvas["code"])

@@ -9,6 +9,8 @@ from hashlib import sha256
 # Letters that do not fall apart into a plain one and an accent.
 PLAIN = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe"})
 LONGEST = 60
+COPY = re.compile(r"^(?:copy|kopie) (?:of|von) |[\s_.-]*(?:\(\d+\)|copy\s?\d*|kopie)$")
+VERSION = re.compile(r"[\s_.-]*(?:solutions?|solved|final|finished|done|[-_ ]v?\d+)$")
 
 
 def fold(text: str) -> str:
@@ -38,3 +40,16 @@ def slug(text: str) -> str:
         return plain
     digest = sha256("-".join(parts).encode("utf-8", "replace")).hexdigest()[:8]
     return f"{plain[:LONGEST].strip('-') or 'student'}-{digest}"
+
+
+def usual(stem: str) -> str:
+    """The name of a file without what copying, downloading and students add to it."""
+    return without(COPY, without(VERSION, without(COPY, stem)))
+
+
+def without(addition: re.Pattern[str], stem: str) -> str:
+    """``stem``, folded, with none of the additions at its ends; never empty for their sake."""
+    text = fold(stem[:300]).strip()
+    while (shorter := addition.sub("", text)) != text and shorter:
+        text = shorter
+    return text

@@ -1,7 +1,8 @@
 """Reads what can be graded out of a zip from a stranger, and writes nothing.
 
-Only notebooks and .dot files are read, each up to its limit, into memory. Where an entry says
-that it belongs has no effect: the caller chooses where its bytes go.
+Only notebooks, .dot files and the tables that a lab asks for are read, each up to its limit,
+into memory. Where an entry says that it belongs has no effect: the caller chooses where its
+bytes go.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from typing import IO
 
 from autograder.collect.archive import Refused, is_junk, obstacle, open_zip, parts_of, read_at_most
 from autograder.collect.records import Limits, Notes, Remark, RemarkKind, shown
+from autograder.collect.words import usual
 
 # Browsers and mail programs append .txt or .json to what they do not know.
-WANTED = re.compile(r"(?P<stem>.+)\.(?P<kind>ipynb|dot)(?:\.txt|\.json)?", re.IGNORECASE | re.S)
+READABLE = re.compile(
+    r"(?P<stem>.+)\.(?P<kind>ipynb|dot|csv)(?:\.txt|\.json)?", re.IGNORECASE | re.S
+)
 SENTENCES = {
     RemarkKind.ENCRYPTED: "Protected by a password, and not read: {things}.",
     RemarkKind.UNREADABLE: "Damaged inside the zip, and not read: {things}.",
@@ -31,14 +35,33 @@ SENTENCES = {
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """Which files of a hand-in are read: all notebooks and .dot files, and some tables."""
+
+    tables: tuple[str, ...] = ()
+    """The CSV files that the lab asks for; others are none of a hand-in."""
+
+    def match(self, name: str) -> re.Match[str] | None:
+        """``stem`` and ``kind`` of a file that is read; None for any other."""
+        found = READABLE.fullmatch(name)
+        if found and found["kind"].casefold() == "csv" and not self.table(found["stem"]):
+            return None
+        return found
+
+    def table(self, stem: str) -> str | None:
+        """The table that a file is, whatever copying and downloading made of its name."""
+        return next((t for t in self.tables if usual(stem) == usual(t.rpartition(".")[0])), None)
+
+
+@dataclass(frozen=True)
 class Member:
-    """A notebook or a .dot file, as it was handed in."""
+    """A notebook, a .dot file or a table, as it was handed in."""
 
     path: str
     """Where it lies in the zip, for people to read."""
     stem: str
     kind: str
-    """``ipynb`` or ``dot``."""
+    """``ipynb``, ``dot`` or ``csv``."""
     data: bytes
     saved: tuple[int, ...] = ()
     """Year, month, day, …: when it was last changed, as the zip says."""
@@ -52,9 +75,9 @@ class Contents:
     remarks: tuple[Remark, ...]
 
 
-def unpack(path: Path, limits: Limits) -> Contents:
+def unpack(path: Path, limits: Limits, wanted: Wanted) -> Contents:
     """What can be graded in the zip at ``path``; nothing that is wrong with it raises."""
-    reader = _Reader(limits)
+    reader = _Reader(limits, wanted)
     try:
         with path.open("rb") as file:
             reader.read_zip(file, path.stat().st_size)
@@ -65,9 +88,9 @@ def unpack(path: Path, limits: Limits) -> Contents:
     return Contents(tuple(reader.members), reader.remarks())
 
 
-def loose_files(files: Iterable[tuple[str, Path]], limits: Limits) -> Contents:
+def loose_files(files: Iterable[tuple[str, Path]], limits: Limits, wanted: Wanted) -> Contents:
     """What can be graded in files that were handed in without a zip; each with its name."""
-    reader = _Reader(limits)
+    reader = _Reader(limits, wanted)
     for name, path in files:
         try:
             with path.open("rb") as file:
@@ -80,10 +103,10 @@ def loose_files(files: Iterable[tuple[str, Path]], limits: Limits) -> Contents:
 class _Reader:
     """Reads one hand-in, with one account of bytes for all that is in it."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, wanted: Wanted) -> None:
         self.members: list[Member] = []
         self.notes = Notes()
-        self._limits = limits
+        self._limits, self._wanted = limits, wanted
         self._left = limits.total
         self._bomb: Remark | None = None
 
@@ -112,7 +135,7 @@ class _Reader:
         if not parts or info.filename[-1] in "/\\" or is_junk(parts):
             return
         inner_zip = parts[-1].casefold().endswith(".zip")
-        if not WANTED.fullmatch(parts[-1]) and not inner_zip:
+        if not self._wanted.match(parts[-1]) and not inner_zip:
             self.notes.add(RemarkKind.EXTRA_FILES, shown(path))
         elif kind := obstacle(info):
             self.notes.add(kind, shown(path))
@@ -127,10 +150,10 @@ class _Reader:
 
     def keep(self, path: str, stream: IO[bytes], size: int, saved: tuple[int, ...]) -> None:
         """Read a member; a zip is opened in turn."""
-        wanted = WANTED.fullmatch(path.rpartition("/")[2])
+        wanted = self._wanted.match(path.rpartition("/")[2])
         kind = wanted["kind"].casefold() if wanted else "zip"
-        most = {"ipynb": self._limits.notebook, "dot": self._limits.dot, "zip": self._limits.nested}
-        limit = min(most[kind], self._left)
+        most = {"ipynb": self._limits.notebook, "zip": self._limits.nested}
+        limit = min(most.get(kind, self._limits.dot), self._left)
         if size > limit:
             self.notes.add(RemarkKind.TOO_BIG, shown(path))
             return

@@ -19,8 +19,8 @@ class Limits:
     """For one answer. All answers of one task share twice as much."""
     grace_seconds: float = 3
     """How long code may ignore an interruption, or a process its end, before it is killed."""
-    address_space: int = 4000 * MB
-    """Of each process."""
+    address_space: int = 3000 * MB
+    """Of each process, beyond what the libraries took that were loaded before it."""
     memory: int = 3000 * MB
     """Of all processes of a submission together."""
     processes: int = 32

@@ -108,13 +108,16 @@ class Line:
         return parse(body)
 
     def _wait(self, deadline: float, beside: Line | None = None, to_write: bool = False) -> Line:
-        """Until something can be done on one of the lines, which is returned; this one first."""
-        left = deadline - time.monotonic()
+        """Until something can be done on one of the lines, which is returned; this one first.
+
+        What is there already is in time, also when we come late to look.
+        """
+        left = max(0.0, deadline - time.monotonic())
         waiting = select.poll()  # select cannot take descriptors beyond 1023
         waiting.register(self, select.POLLOUT if to_write else select.POLLIN)
         if beside is not None:
             waiting.register(beside, select.POLLIN)
-        ready = [descriptor for descriptor, _ in waiting.poll(left * 1000)] if left > 0 else []
+        ready = [descriptor for descriptor, _ in waiting.poll(left * 1000)]
         if not ready:
             raise Late
         return self if self.fileno() in ready or beside is None else beside

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 from autograder.executor.house import ROOT, House
@@ -28,19 +27,12 @@ PRELOAD = (
     "torch.fx.experimental.proxy_tensor",
     "pandas",
     "matplotlib.pyplot",
-    "networkx",
+    "ipywidgets",
     "lab_utils",
 )
 """What the warm process imports, so that no notebook has to."""
-WARM_UP = """
-import torch
-from lab_utils import example_values, llm_mlp, read_dot, run, trace_workload, write_dot
-
-with torch.random.fork_rng():
-    graph = read_dot(write_dot(trace_workload(llm_mlp(1, 4, 4, 4))))
-    run(graph, example_values(graph))
-"""
-"""What the warm process runs: the first trace of a process imports 800 modules."""
+WARM_UP = "from inside.rehearsal import rehearse\n\nrehearse()\n"
+"""What the warm process runs."""
 
 
 class Executor:
@@ -93,12 +85,7 @@ class Executor:
             self._open = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def run(self, job: Job) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import sys
 import time
 from pathlib import PurePosixPath
@@ -26,6 +27,10 @@ from autograder.executor.talk import Talk
 
 _MOST_RUNS = 4
 """How often a notebook is run, each time without what was fatal before."""
+_NAME = re.compile(r"[\w.]{1,80}")
+
+Account = tuple[str, bool]
+"""A task, and whether functions are lent to it: slow ones of an earlier task are paid for there."""
 
 
 def run_submission(job: Job, line: Line, limits: Limits, libraries: frozenset[str]) -> Result:
@@ -75,6 +80,9 @@ class NotebookRun:
 
     A cell or a task that was fatal is left out of the next run, so that it spoils
     nothing but itself.
+
+    Functions are asked about when all cells have run and the files are kept for the next
+    notebook: no code that is shown, or that comes later, ever meets what they were asked.
     """
 
     def __init__(self, notebook: Notebook, job: Job, supervisor: Supervisor, limits: Limits):
@@ -85,11 +93,13 @@ class NotebookRun:
         self._supervisor, self._limits = supervisor, limits
         self._replies: dict[int, Reply] = {}
         self._fatal_cells: set[str] = set()
-        self._fatal_tasks: dict[str, str] = {}
+        self._fatal: dict[Account, str] = {}
         self._busy: Cell | Question | None = None
+        self._end: Cell | None = None
+        self._states: dict[int, int] = {}
         self._kept = self._followed_up = False
         self._cell_time = limits.notebook_seconds
-        self._task_time: dict[str, float] = {}
+        self._time: dict[Account, float] = {}
 
     def go(self) -> None:
         """Run the cells and ask the questions.
@@ -102,6 +112,10 @@ class NotebookRun:
             for _ in range(_MOST_RUNS):
                 if self._survives_a_run() or self._cell_time <= 0:
                     break
+            if isinstance(self._busy, Cell) and self._states:
+                # All before the last fatal cell has run to its end: it can be asked about.
+                self._end, self._cell_time = self._busy, self._limits.notebook_seconds
+                self._survives_a_run()
             if not self._kept:
                 self._keep()
         finally:
@@ -114,7 +128,7 @@ class NotebookRun:
         ]
 
     def _reply_to(self, place: int, question: Question) -> Reply:
-        why = self._fatal_tasks.get(question.task, "the notebook did not get that far")
+        why = self._fatal.get(_account(question), "the notebook did not get that far")
         lost = {"error": f"no answer: {why}", "look": "See the remarks on this notebook."}
         return self._replies.get(place, lost)
 
@@ -124,6 +138,7 @@ class NotebookRun:
         try:
             self._take_steps(talk)
             self._keep()
+            self._ask_all(talk)
             self._compare(talk)
             self._ask_further(talk)
         except Over as over:
@@ -138,15 +153,34 @@ class NotebookRun:
         return True
 
     def _take_steps(self, talk: Talk) -> None:
+        """Run the cells, and note what is defined where a function is to be tested."""
+        self._states = {}
         cells = questions = 0
+        before: Cell | Question | None = None
         for step in self._notebook.steps:
+            if step is self._end:
+                return
             self._busy = step
-            if isinstance(step, Question):
-                self._ask(talk, questions, step)
-                questions += 1
-            else:
+            if isinstance(step, Cell):
                 self._run(talk, cells, step)
                 cells += 1
+            else:
+                if not step.name.isidentifier():  # a file: nothing is told, and it may change
+                    self._ask(talk, questions, step)
+                elif isinstance(before, Question) and questions - 1 in self._states:
+                    self._states[questions] = self._states[questions - 1]
+                else:
+                    self._states[questions] = talk.remember()
+                questions += 1
+            before = step
+
+    def _ask_all(self, talk: Talk) -> None:
+        """In the order of the tasks: what a later one is given may answer an earlier one."""
+        asked = self._notebook.questions
+        for place in sorted(self._states, key=lambda place: asked[place].task):
+            self._busy = asked[place]
+            talk.recall(self._states[place])
+            self._ask(talk, place, asked[place])
 
     def _ask_further(self, talk: Talk) -> None:
         asked = self.result.asked
@@ -155,8 +189,11 @@ class NotebookRun:
             self._followed_up = True
             replies = [self._reply_to(place, question) for place, question in enumerate(asked)]
             asked += self._job.follow_up(self._notebook, replies)
+        states = {asked[place].task: state for place, state in self._states.items()}
         for place, question in enumerate(asked[first:], start=first):
             self._busy = question
+            if question.task in states:
+                talk.recall(states[question.task])
             self._ask(talk, place, question)
 
     def _run(self, talk: Talk, place: int, cell: Cell) -> None:
@@ -175,18 +212,19 @@ class NotebookRun:
             self._cell_time -= result.seconds
 
     def _ask(self, talk: Talk, place: int, question: Question) -> None:
-        if place in self._replies or question.task in self._fatal_tasks:
+        account = _account(question)
+        if place in self._replies or account in self._fatal:
             return
-        left = self._task_time.setdefault(question.task, 2 * self._limits.question_seconds)
+        left = self._time.setdefault(account, 2 * self._limits.question_seconds)
         if left <= 0:
-            self._fatal_tasks[question.task] = "earlier answers of this task took all its time"
+            self._fatal[account] = "earlier answers of this task took all its time"
             return
         started = time.monotonic()
         try:
             seconds = min(self._limits.question_seconds, left)
             self._replies[place] = talk.ask(question, seconds)
         finally:
-            self._task_time[question.task] -= time.monotonic() - started
+            self._time[account] -= time.monotonic() - started
 
     def _words(self, trouble: Trouble, seconds: float) -> str:
         if trouble is Trouble.OUTPUT:
@@ -197,14 +235,15 @@ class NotebookRun:
 
     def _compare(self, talk: Talk) -> None:
         self._busy = None
-        if changed := talk.changed():
+        # Student code could tell anything in place of names.
+        if changed := [name for name in talk.changed() if _NAME.fullmatch(name)]:
             names = ", ".join(changed[:5]) + (", …" if len(changed) > 5 else "")
             self._remark(Trouble.TAMPERED, f"replaced {names}")
 
     def _note_fatal(self, over: Over) -> None:
         self._remark(over.trouble, str(over), self._busy)
         if isinstance(self._busy, Question):
-            self._fatal_tasks[self._busy.task] = str(over)
+            self._fatal[_account(self._busy)] = str(over)
         elif isinstance(self._busy, Cell):
             self._fatal_cells.add(self._busy.id)
 
@@ -219,3 +258,7 @@ class NotebookRun:
         remark = Remark(trouble, text, self._notebook.name, place)
         if remark not in self.remarks:
             self.remarks.append(remark)
+
+
+def _account(question: Question) -> Account:
+    return question.task, bool(question.lent)

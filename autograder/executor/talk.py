@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from autograder.executor.hostile import Spoiled, clean_count, clean_reply
@@ -10,6 +12,7 @@ from autograder.executor.inside.outlet import RESERVE
 from autograder.executor.job import Cell, CellResult, Lender, Output, Question, Reply, Trouble
 from autograder.executor.limits import Limits
 from autograder.executor.line import Closed, Late, Line
+from autograder.executor.markup import SAFE, TooMuch
 from autograder.executor.orders import Over, Supervisor
 from autograder.executor.shown import Shown
 
@@ -26,6 +29,8 @@ class Talk:
         self._line, self._supervisor, self._limits = line, supervisor, limits
         self._lender = lender
         self._by_display: dict[str, list[Output]] = {}
+        self._states = 0
+        self._state: int | None = None
 
     def run(self, cell: Cell, result: CellResult, seconds: float) -> list[Trouble]:
         """Run a cell for at most so many seconds; ``result`` takes what it shows meanwhile.
@@ -43,7 +48,7 @@ class Talk:
             while True:
                 message = self._receive(started + seconds, most)
                 if "output" in message:
-                    shown.add(message["output"])
+                    _show(shown, message["output"])
                 elif "cut" in message:
                     troubles.append(Trouble.OUTPUT)
                 elif "clear" in message:
@@ -79,7 +84,8 @@ class Talk:
             for _ in range(_MOST_LOANS):
                 message = self._receive(started + seconds, most)
                 if "borrow" not in message:
-                    return clean_reply(message.get("reply"))
+                    with _reading():
+                        return clean_reply(message.get("reply"))
                 self._lend(question, message, seconds)
             raise Spoiled(f"more than {_MOST_LOANS} calls of a lent function")
         except Spoiled as error:
@@ -91,6 +97,19 @@ class Talk:
             raise Spoiled("a call of a function that was not lent")
         answer = self._lender(question, message["borrow"], message.get("arguments"))
         self._send({"lent": answer}, seconds)
+
+    def remember(self) -> int:
+        """A number for what the names of the notebook stand for now."""
+        self._exchange({"do": "remember"}, self._limits.question_seconds, _SMALL)
+        self._states += 1
+        return self._states - 1
+
+    def recall(self, state: int) -> None:
+        """Let all names stand for what they did then; no cell may run after that."""
+        if state != self._state:
+            order = {"do": "recall", "state": state}
+            self._exchange(order, self._limits.question_seconds, _SMALL)
+            self._state = state
 
     def changed(self) -> list[str]:
         """Functions of ours that the notebook has replaced."""
@@ -125,9 +144,10 @@ class Talk:
 
     def _receive(self, deadline: float, most: int) -> dict[str, Any]:
         try:
-            message = self._line.receive(
-                deadline + self._limits.grace_seconds, beside=self._supervisor.line
-            )
+            with _reading():
+                message = self._line.receive(
+                    deadline + self._limits.grace_seconds, beside=self._supervisor.line
+                )
         except Late:
             text = "ran too long, ignored that it was interrupted, and was killed"
             raise Over(Trouble.KILLED, text) from None
@@ -138,6 +158,30 @@ class Talk:
         if message is None:
             raise self._supervisor.why_ended()
         return message
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Whatever goes wrong while student code's words are read is the doing of this code."""
+    try:
+        yield
+    except (Spoiled, Late, Closed):
+        raise
+    except Exception as error:
+        raise Spoiled(f"what cannot be read ({type(error).__name__})") from error
+
+
+def _show(shown: Shown, raw: Any) -> None:
+    """Add an output, or what can be shown of it and why the rest is left out."""
+    try:
+        shown.add(raw)
+    except Spoiled:
+        raise
+    except TooMuch as error:
+        shown.add({**raw, "data": {k: v for k, v in raw["data"].items() if k not in SAFE}})
+        shown.add(_note(f"[output left out: {error}]"))
+    except Exception as error:  # cleaning must not end the grading, whatever it came upon
+        shown.add(_note(f"[output left out: it cannot be cleaned ({type(error).__name__})]"))
 
 
 def _spoiled(error: Spoiled) -> Over:

@@ -528,7 +528,7 @@ ANSWERS = [
     Answer("answer cannot be interrupted", _STUBBORN, "ran too long", frozenset({Trouble.KILLED})),
     Answer("answer exits", "import os; os._exit(0)", "exit status 0", frozenset({Trouble.ENDED})),
     Answer("answer raises SystemExit", "raise SystemExit", "SystemExit"),
-    Answer("answer is gigantic", "return ['x' * 5_000_000]", "longer than"),
+    Answer("answer is gigantic", "return [target] * 1_000_000", "longer than"),
     Answer("answer raises 60 MB", "raise ValueError('x' * 60_000_000)", "ValueError"),
     Answer(
         "answer closes the line",

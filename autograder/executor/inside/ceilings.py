@@ -6,6 +6,8 @@ import resource
 from collections.abc import Mapping
 from typing import Any
 
+from .usage import mapped
+
 
 def set_ceilings(limits: Mapping[str, Any], processes: int) -> None:
     """Lower the limits of this process and its children, for good.
@@ -13,8 +15,9 @@ def set_ceilings(limits: Mapping[str, Any], processes: int) -> None:
     ``processes`` is what the kernel is told: it may count those of the same user elsewhere.
     """
     cpu = limits["cpu_seconds"]
+    address_space = mapped() + limits["address_space"]
     ceilings = {
-        "RLIMIT_AS": (limits["address_space"], limits["address_space"]),
+        "RLIMIT_AS": (address_space, address_space),
         "RLIMIT_FSIZE": (limits["file_bytes"], limits["file_bytes"]),
         "RLIMIT_NOFILE": (limits["open_files"], limits["open_files"]),
         "RLIMIT_NPROC": (processes, processes),

@@ -81,12 +81,21 @@ class _Notebook:
         self._shell, self._outlet, self._channel = shell, outlet, channel
         self._limits = setup["limits"]
         self._marks = answers.marks()
+        self._remembered: list[dict[str, Any]] = []
 
     def handle(self, message: Message) -> Message:
         if message["do"] == "run":
             return {"ran": self._run(message)}
         if message["do"] == "ask":
             return {"reply": self._answer(message)}
+        space = self._shell.user_ns
+        if message["do"] == "remember":
+            self._remembered.append(dict(space))
+            return {"remembered": True}
+        if message["do"] == "recall":
+            space.clear()
+            space.update(self._remembered[message["state"]])
+            return {"recalled": True}
         return {"changed": answers.changed_since(self._marks)[:20]}
 
     def _run(self, message: Message) -> Message:

@@ -29,6 +29,11 @@ def proportional(pids: Sequence[int]) -> int:
     return sum(map(_proportional, pids))
 
 
+def mapped() -> int:
+    """Bytes of address space of this process; a PyTorch for GPUs takes several GB unused."""
+    return _pages("self", 0)
+
+
 def tasks_of_user(uid: int) -> int:
     """Processes and threads of a user, as far as they can be seen."""
     count = 0
@@ -70,9 +75,13 @@ def is_overfull(folder: str, most_bytes: int, most_entries: int) -> bool:
 
 
 def _resident(pid: int) -> int:
+    return _pages(str(pid), 1)
+
+
+def _pages(pid: str, field: int) -> int:
     try:
         with open(f"/proc/{pid}/statm") as file:
-            return int(file.read().split()[1]) * resource.getpagesize()
+            return int(file.read().split()[field]) * resource.getpagesize()
     except (OSError, ValueError, IndexError):
         return 0
 

@@ -14,7 +14,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.executor import Cell, Notebook, Question
-from autograder.labs import LabPlan, NotebookPlan, Test, keyed_cells
+from autograder.grading.plan import LabPlan, NotebookPlan, Test, keyed_cells
 from autograder.verdict import Remark
 from lab_utils.checks import Case
 

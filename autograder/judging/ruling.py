@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -12,15 +13,23 @@ from nbgrader.utils import determine_grade
 
 from autograder.executor import CellResult, Notebook, NotebookResult, Question
 from autograder.executor.job import Output, Reply
-from autograder.judges import Judges, Undecided
-from autograder.labs import LabPlan, Test
-from autograder.submission import Submission
+from autograder.grading.plan import LabPlan, Test
+from autograder.grading.submission import Submission
+from autograder.judging.judges import PATIENCE, Judges, Undecided
 from autograder.verdict import CaseVerdict, MemoryLines, Remark, TaskVerdict
 from lab_utils.checks import Finding, Task, Verdict
+from lab_utils.measured import is_measured
 
 _UNDECIDED = Finding(
     "an answer that cannot be judged", "an answer of the usual size", "See the remarks."
 )
+
+
+WASTE = 2 * PATIENCE
+"""Seconds that the answers of one submission may keep the judge busy without a verdict."""
+MOST = 5 * PATIENCE
+"""Seconds that they may keep it busy in all; honest ones need a few."""
+_JUDGE_ITSELF = "rewrite_judge"
 
 
 class Ruling:
@@ -29,6 +38,7 @@ class Ruling:
     def __init__(self, plan: LabPlan, judges: Judges, submission: Submission) -> None:
         self.remarks: list[Remark] = []
         self._plan, self._judges, self._submission = plan, judges, submission
+        self._waste, self._left = WASTE, MOST
 
     def follow_up(self, notebook: Notebook, replies: Sequence[Reply]) -> list[Question]:
         """Ask again with right versions of earlier functions, where these may be to blame."""
@@ -46,13 +56,14 @@ class Ruling:
         lab = question.tasks.rpartition(".")[2]
         details = {"task": question.task, "case": question.case, "name": name}
         try:
-            return self._judges.ask(lab, "lend", **details, arguments=arguments)
+            return self._ask(lab, "lend", **details, arguments=arguments)
         except Undecided:
             return None
 
     def task(self, test: Test, result: NotebookResult) -> tuple[TaskVerdict, list[Output]]:
         """The verdict on a task, and what its test cell shows."""
         task = _task(test)
+        self._look_for_the_judge(test)
         asked = zip(result.asked, result.replies, strict=True)
         answered = [(q, r) for q, r in asked if q.task == test.task]
         if test.is_of_file:
@@ -81,10 +92,11 @@ class Ruling:
         return decided, [_said(f"{verdict}\n{note}"), _score(points)]
 
     def _case(self, test: Test, question: Question, reply: Reply) -> CaseVerdict:
-        where = {"task": question.task, "case": question.case}
-        name = self._judges.ask(test.lab, "name", **where)
+        where: dict[str, Any] = {"task": question.task, "case": question.case}
+        name: dict[str, Any] = {"name": "a graph", "hidden": True}
         try:
-            told = self._judges.ask(test.lab, "judge", **where, reply=reply)
+            name = self._judges.ask(test.lab, "name", **where)
+            told = self._ask(test.lab, "judge", **where, reply=reply)
         except Undecided:
             self._remark("undecided", "an answer took the judge too long, or too much", test)
             return CaseVerdict(name["name"], name["hidden"], (_UNDECIDED,))
@@ -95,7 +107,7 @@ class Ruling:
 
     def _memory(self, test: Test, reply: Reply | None) -> MemoryLines | None:
         try:
-            lines = reply and self._judges.ask(test.lab, "memory", task=test.task, reply=reply)
+            lines = reply and self._ask(test.lab, "memory", task=test.task, reply=reply)
         except Undecided:
             return None
         if not lines:
@@ -104,19 +116,26 @@ class Ruling:
         return MemoryLines(**{**lines, **drawn})
 
     def _file(self, test: Test, made: Reply) -> Reply:
-        """The file that the notebooks make, beside the one that was handed in."""
+        """The file that the notebooks make, beside the one that was handed in.
+
+        A table of measurements is judged as it was handed in: nobody can make it again.
+        """
         content = self._submission.files.get(test.name)
+        if content is None and is_measured(test.name) and "error" in made:
+            content = b""  # the judge says in its own words that it is missing
         if content is None:
             return made
         try:
             text = content.decode("utf-8", "replace")
             details = {"task": test.task, "file": test.name, "content": text}
-            given = self._judges.ask(test.lab, "hand_in", **details)
+            given = self._ask(test.lab, "hand_in", **details)
+            if is_measured(test.name):
+                return given
             if "error" in made:
                 self._note(f"the notebooks do not make {test.name}: the file handed in was judged")
                 return given
             both = {"made": made["answer"], "handed_in": given.get("answer")}
-            if difference := self._judges.ask(test.lab, "difference", **both):
+            if difference := self._ask(test.lab, "difference", **both):
                 self._note(
                     f"{test.name} was handed in as another file than the notebooks make, which was "
                     f"judged: {difference}"
@@ -124,6 +143,29 @@ class Ruling:
         except Undecided:
             self._note(f"{test.name} as it was handed in cannot be read in reasonable time")
         return made
+
+    def _ask(self, lab: str, do: str, **details: Any) -> Any:
+        """Ask about what a student answered, as long as that does not hold up the class."""
+        seconds = min(PATIENCE, self._waste, self._left)
+        if seconds <= 0:
+            raise Undecided
+        started = time.monotonic()
+        try:
+            return self._judges.ask(lab, do, seconds, **details)
+        except Undecided:
+            self._waste -= time.monotonic() - started
+            raise
+        finally:
+            self._left -= time.monotonic() - started
+
+    def _look_for_the_judge(self, test: Test) -> None:
+        """Part of the judge lies in lab_utils: who calls it should have a word with somebody."""
+        book = self._submission.books.get(test.notebook)
+        if book and any(_JUDGE_ITSELF in c.source for c in book.cells if c.cell_type == "code"):
+            text = f"a cell uses lab_utils' {_JUDGE_ITSELF}, which can do what task 3.1 asks for"
+            remark = Remark("tampered", text, test.notebook)
+            if remark not in self.remarks:
+                self.remarks.append(remark)
 
     def _note(self, text: str) -> None:
         self.remarks.append(Remark("files", text))

@@ -8,8 +8,8 @@
         for graded in grader.map(submissions):
             graded.save(home)
 
-What is kept is found again by nbgrader's own ``autograde`` (see ``autograder.sandboxed``),
-which stores the scores: nothing runs twice as long as nothing has changed.
+What is kept is found again by nbgrader's own ``autograde`` (see ``nbgrader_step``), which
+stores the scores: nothing runs twice as long as nothing has changed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from autograder.executor import Executor, Isolation, Job, Limits, Result
-from autograder.executor.pool import PRELOAD
-from autograder.judges import Judges
-from autograder.labs import LabPlan
-from autograder.ruling import Ruling, nothing, shown_score
-from autograder.submission import Submission, active_text, digest_of, notebooks_of
+from autograder.executor.pool import PRELOAD, WARM_UP
+from autograder.grading.plan import LabPlan
+from autograder.grading.submission import Submission, active_text, digest_of, notebooks_of
+from autograder.judging.judges import Judges
+from autograder.judging.ruling import Ruling, nothing, shown_score
 from autograder.verdict import (
     Remark,
     SubmissionVerdict,
@@ -38,7 +37,19 @@ from autograder.verdict import (
     verdict_file,
     write_whole,
 )
+from lab_utils.measured import MARK, is_measured
 
+READ_GRAPHS = """
+from importlib import import_module
+from lab_utils.lab4a.replies import shared_graph
+
+for lab, task in {asked}:
+    for case in import_module(f"lab_utils.{{lab}}").public_cases(task):
+        for text in (case.given.get("graph"), case.wanted.get("graph")):
+            if text:
+                shared_graph(text)
+"""
+"""What the warm process reads: graphs that are public, so that no notebook has to."""
 CellOutputs = dict[str, Any]
 """``outputs`` and ``execution_count`` of a cell, in the form of nbformat 4."""
 
@@ -91,7 +102,9 @@ class Grader:
     ) -> None:
         self.plan = plan
         preload = (*PRELOAD, *plan.packages)
-        self.executor = Executor(isolation, require, limits, jobs, preload, hidden=hidden)
+        asked = [(test.lab, test.task) for test in plan.tests if test.task]
+        warm_up = WARM_UP + READ_GRAPHS.format(asked=asked)
+        self.executor = Executor(isolation, require, limits, jobs, preload, warm_up, hidden)
         self._judges = Judges(most=jobs)
         self._open = ExitStack()
         self._cases = {
@@ -107,12 +120,7 @@ class Grader:
             self._open = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def grade(self, submission: Submission) -> Graded:
@@ -122,11 +130,12 @@ class Grader:
             SandboxFailed, JudgeFailed: which is not the submission's doing.
         """
         ruling = Ruling(self.plan, self._judges, submission)
-        made = {test.name for test in self.plan.tests if test.is_of_file}
+        made = {t.name for t in self.plan.tests if t.is_of_file and not is_measured(t.name)}
+        files = {name: content for name, content in submission.files.items() if name not in made}
         job = Job(
             submission.student,
             notebooks_of(self.plan, submission, self._cases),
-            {name: content for name, content in submission.files.items() if name not in made},
+            {**files, MARK: b""},
             ruling.follow_up,
             ruling.lend,
         )

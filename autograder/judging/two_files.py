@@ -8,20 +8,20 @@ other names make no difference.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from torch import fx
 
 from autograder.engine.rewrite import rewrite
+from autograder.judging.guarded_run import alike, check_size, seeded_run
+from autograder.judging.pair_verdict import PairVerdict
 from lab_utils.checks import Finding
 from lab_utils.compare.diff import diff
 from lab_utils.compare.matching import pair
 from lab_utils.compare.structure import Structure, structures
 from lab_utils.effects import is_operation, is_random, overwritten_inputs
-from lab_utils.execute import example_values, run
-from lab_utils.graph import LabError, Phase, control_dependencies, is_opaque, phase
+from lab_utils.execute import example_values
+from lab_utils.graph import LabError, Phase, control_dependencies, is_opaque, phase, placeholders
 from lab_utils.kept import in_backward, is_early
 from lab_utils.memory import MemoryLine, live_bytes
 from lab_utils.schedule import as_soon_as_possible, program_order
@@ -30,74 +30,60 @@ from lab_utils.schedule import as_soon_as_possible, program_order
 SLACK = 0.2
 #: How many operators may run again for each one that must.
 WORK = 4
-#: The parts of the lab, and what each of them asks for.
-PARTS = {
-    "A-1": "the clones rebuild what was dropped, from kept values only",
-    "A-2": "backward reads the clones, forward does not, and every value is the same",
-    "A-3": "the clones wait until backward reaches them",
-}
 
 
-@dataclass(frozen=True)
-class PairVerdict:
-    """What is wrong with each part, peaks in ``unit`` (bytes, or values for a drawing)."""
-
-    findings: dict[str, tuple[Finding, ...]]
-    peaks: dict[str, int]
-    unit: str
-    differences: str
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing is wrong."""
-        return not any(self.findings.values())
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data under stable names, for JSON."""
-        return {
-            "passed": self.passed,
-            "parts": {
-                part: {
-                    "passed": not found,
-                    "findings": [vars(one) for one in found],
-                }
-                for part, found in self.findings.items()
-            },
-            "peaks": self.peaks,
-            "unit": self.unit,
-            "differences": self.differences,
-        }
-
-    def __str__(self) -> str:
-        lines = []
-        for part, found in self.findings.items():
-            lines.append(f"{part}  {'passed' if not found else 'FAILED'}: {PARTS[part]}")
-            lines += [str(one) for one in found[:3]]
-            if len(found) > 3:
-                lines.append(f"  … and {len(found) - 3} more like this")
-        lines += [f"peak, {name}: {held:,} {self.unit}" for name, held in self.peaks.items()]
-        if self.differences:
-            lines += ["beside the reference:", *(f"  {x}" for x in self.differences.splitlines())]
-        return "\n".join(lines)
-
-
-def judge_pair(base: fx.Graph, rewritten: fx.Graph) -> PairVerdict:
+def judge_pair(
+    base: fx.Graph,
+    rewritten: fx.Graph,
+    names: tuple[str, str] = ("the base", "the rewritten graph"),
+) -> PairVerdict:
     """The verdict on A-1, A-2 and A-3 for ``rewritten``, which was made from ``base``.
 
+    ``names`` are what messages call the two: their files, where they have some.
+
     Raises:
-        LabError: one of them has no legal order.
+        LabError: one of them has no legal order or no operator, is too large to be run, or
+            cannot be run; or they are no pair. The message tells which one, and the node.
     """
-    return _PairJudge(base, rewritten).verdict()
+    for graph, name in zip((base, rewritten), names, strict=True):
+        check_size(graph, name)
+    if is_opaque(base) != is_opaque(rewritten):
+        drawing, program = names if is_opaque(base) else reversed(names)
+        raise LabError(
+            f"{drawing} is a drawing without operators, {program} a program: "
+            "two drawings can be judged, or two programs"
+        )
+    return _PairJudge(base, rewritten, names).verdict()
 
 
 class _PairJudge:
-    def __init__(self, base: fx.Graph, rewritten: fx.Graph) -> None:
-        self._base, self._graph = base, rewritten
-        self._drawn = is_opaque(base) or is_opaque(rewritten)
+    def __init__(self, base: fx.Graph, rewritten: fx.Graph, names: tuple[str, str]) -> None:
+        self._base, self._graph, self._names = base, rewritten, names
+        self._drawn = is_opaque(base)
         self._a, self._b = structures(base, rewritten)
         self._of_base = {y: x for x, y in pair(self._a, self._b).items()}
         self._clones = [n for n in self._b.nodes if n.op == "call_function" and self._is_clone(n)]
         self._value = self._values()
+        self._given = {} if self._drawn else self._pair_given()
+
+    def _pair_given(self) -> dict[str, str]:
+        """The base's placeholder for each one of the rewritten graph, by name."""
+        given = {
+            node.name: of_base.name
+            for node, of_base in self._of_base.items()
+            if node.op == of_base.op == "placeholder"
+            and self._b.facts[node].value == self._a.facts[of_base].value
+        }
+        for graph, paired, (here, there) in (
+            (self._graph, given.keys(), reversed(self._names)),
+            (self._base, given.values(), self._names),
+        ):
+            if alone := [n.name for n in placeholders(graph) if n.name not in paired]:
+                raise LabError(
+                    f"{here}: node {alone[0]} is given to it, but nothing like it to {there}: "
+                    "the one was not made from the other"
+                )
+        return given
 
     def _is_clone(self, node: fx.Node) -> bool:
         return phase(node) is Phase.RECOMPUTE or node not in self._of_base
@@ -248,16 +234,16 @@ class _PairJudge:
             yield Finding("other gradients", "the same as without recomputation", look)
 
     def _same_values(self) -> bool:
-        names = {node.name: self._of_base[node].name for node in self._of_base}
+        """Whether both, run on the same numbers, leave the same loss, gradients and weights."""
         values = example_values(self._base)
-        mine = {n.name: values[names[n.name]] for n in self._b.nodes if n.op == "placeholder"}
-        wanted, given = run(self._base, values), run(self._graph, mine)
-        pairs = zip(wanted.outputs.values(), given.outputs.values(), strict=False)
-        same_state = all(
-            given.state[name].allclose(wanted.state[names[name]], rtol=1e-4, atol=1e-6)
-            for name in given.state
+        wanted = seeded_run(self._base, values, self._names[0])
+        mine = {name: values[of_base] for name, of_base in self._given.items()}
+        given = seeded_run(self._graph, mine, self._names[1])
+        state = {self._given[name]: value for name, value in given.state.items()}
+        return wanted.state.keys() == state.keys() and alike(
+            [*wanted.outputs.values(), *wanted.state.values()],
+            [*given.outputs.values(), *(state[name] for name in wanted.state)],
         )
-        return same_state and all(x.allclose(y, rtol=1e-4, atol=1e-6) for x, y in pairs)
 
     def _third_part(self, before: MemoryLine) -> Iterator[Finding]:
         if not self._clones:
@@ -281,7 +267,7 @@ class _PairJudge:
         if not any(map(control_dependencies, self._b.nodes)):
             return "No node waits for another: the clones run at once, and nothing is saved."
         step = self._eager.schedule.step_of()
-        backward = min(step[n] for n in self._late if n in step)
+        backward = min((step[n] for n in self._late), default=len(self._eager.schedule))
         early = [c for c in self._clones if step[c] < backward]
         if early:
             return (

@@ -20,9 +20,9 @@ from traitlets import Unicode
 
 from autograder.executor import Isolation
 from autograder.executor.markup import safe_markdown
-from autograder.grading import Graded, Grader, load_graded
-from autograder.labs import LabPlan, keyed_cells, read_plan
-from autograder.submission import digest_of, read_submission
+from autograder.grading.grader import Graded, Grader, load_graded
+from autograder.grading.plan import LabPlan, keyed_cells, read_plan
+from autograder.grading.submission import digest_of, read_submission
 
 _graders: dict[str, Grader] = {}
 

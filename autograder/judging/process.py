@@ -1,6 +1,6 @@
 """The process that judges: it reads what sandboxes answered, and never runs student code.
 
-``python -m autograder.judge_process`` takes requests, one JSON object on each line, and
+``python -m autograder.judging.process`` takes requests, one JSON object on each line, and
 answers each with a line. It is not trusted to survive a malicious answer: whoever asks
 keeps a deadline, and starts another one.
 """
@@ -13,17 +13,22 @@ import re
 import resource
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from autograder.executor.inside.usage import mapped
 from lab_utils.checks import Case, Finding, attempt, outcome
 from lab_utils.graph import LabError
 
-_MEMORY = 4_000_000_000  # bytes of address space
+_MEMORY = 3_000_000_000  # bytes of address space, beyond that of the libraries
 _FILE = 64_000_000
+_LONGEST = 300  # characters of what a student's code says
+_LONG_WORD = re.compile(r"\S{80,}")  # nobody's name or number; it could hold anything
+_SUFFIX = re.compile(r"(_recomp|_\d+)$")
+_EXCEPTION = re.compile(r"([A-Z]\w{0,60}): ")
 _UNREADABLE = Finding(
     "an answer that is none of this task's", "an answer of the form asked for", "See the task."
 )
@@ -48,8 +53,10 @@ class Judge:
             findings = outcome(self._tasks.task_called(task), subject, reply)
         except (Exception, RecursionError):
             findings, forged = (_UNREADABLE,), True
-        told = [asdict(finding) for finding in findings]
+        told = [{**asdict(one), "yours": _cut(one.yours)} for one in findings]
         if is_hidden:
+            if "error" in reply and (known := _EXCEPTION.match(told[0]["yours"])):
+                told[0]["yours"] = known[1]  # its text may be the graph itself
             told = [{part: self._veiled(task, x) for part, x in one.items()} for one in told]
         return {"findings": told, "forged": forged}
 
@@ -96,13 +103,13 @@ class Judge:
         return self._lab.graded_cases(task)
 
     def _veiled(self, task: str, text: str) -> str:
-        """``text`` without the names of nodes that are in hidden graphs only."""
+        """``text`` without the names of nodes that are in hidden graphs only, and not too long."""
         secret = self._secrets(task)
 
         def veil(found: re.Match[str]) -> str:
-            return "‹node›" if re.sub(r"(_recomp|_\d+)+$", "", found[0]) in secret else found[0]
+            return found[0] if secret.isdisjoint(_stems(found[0])) else "‹node›"
 
-        return re.sub(r"[A-Za-z_]\w*", lambda m: "‹node›" if m[0] in secret else veil(m), text)
+        return _LONG_WORD.sub("‹…›", re.sub(r"[A-Za-z_]\w*", veil, _cut(text)))
 
     @cache  # noqa: B019
     def _secrets(self, task: str) -> frozenset[str]:
@@ -114,9 +121,21 @@ class Judge:
         return frozenset(name for name in hidden - shown if re.search(r"[\d_]", name))
 
 
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _stems(name: str) -> Iterator[str]:
+    """``name``, and what it was before clones were told apart: a_1_recomp, a_1, a."""
+    yield name
+    while match := _SUFFIX.search(name):
+        name = name[: match.start()]
+        yield name
+
+
 def main() -> None:
     """Answer requests until there are no more."""
-    for kind, most in ((resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_FSIZE, _FILE)):
+    for kind, most in ((resource.RLIMIT_AS, mapped() + _MEMORY), (resource.RLIMIT_FSIZE, _FILE)):
         resource.setrlimit(kind, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     answers = sys.stdout

@@ -12,7 +12,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
@@ -22,6 +22,7 @@ STARTING = 120.0
 """Seconds that the process may take to import everything from a slow disk."""
 PATIENCE = 60.0
 """Seconds for one verdict."""
+COMMAND = (sys.executable, "-m", "autograder.judging.process")
 _REMEMBERED = 20_000  # verdicts
 
 
@@ -40,17 +41,28 @@ class _Judge:
         self._process: subprocess.Popen[bytes] | None = None
         self._said = b""
 
-    def ask(self, request: bytes) -> Any:
+    def ask(self, request: bytes, seconds: float) -> Any:
+        """An answer; a process that ended, perhaps for another request's sake, is replaced."""
+        with suppress(OSError, EOFError):
+            return self._try(request, seconds)
+        with suppress(OSError, EOFError):
+            return self._try(request, seconds)
+        raise Undecided
+
+    def _try(self, request: bytes, seconds: float) -> Any:
         if self._process is None:
             self._start()
         assert self._process is not None
         try:
             self._process.stdin.write(request + b"\n")  # type: ignore[union-attr]
             self._process.stdin.flush()  # type: ignore[union-attr]
-            return self._hear(PATIENCE)["answer"]
-        except (OSError, EOFError, TimeoutError):
+            return self._hear(seconds)["answer"]
+        except TimeoutError:
             self.stop()
             raise Undecided from None
+        except (OSError, EOFError):
+            self.stop()
+            raise
 
     def stop(self) -> None:
         if self._process:
@@ -60,7 +72,7 @@ class _Judge:
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.judge_process"],
+            COMMAND,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -71,7 +83,7 @@ class _Judge:
         except (EOFError, TimeoutError):
             self.stop()
             raise JudgeFailed(
-                "the judge does not start; python -m autograder.judge_process says why"
+                "the judge does not start; python -m autograder.judging.process says why"
             ) from None
 
     def _hear(self, seconds: float) -> Any:
@@ -105,8 +117,8 @@ class Judges:
         self._known: OrderedDict[bytes, Any] = OrderedDict()
         self._lock = Lock()
 
-    def ask(self, lab: str, do: str, **details: Any) -> Any:
-        """What ``Judge`` in ``autograder.judge_process`` answers.
+    def ask(self, lab: str, do: str, seconds: float = PATIENCE, **details: Any) -> Any:
+        """What ``Judge`` in ``autograder.judging.process`` answers within so many seconds.
 
         Raises:
             Undecided: the request took too long, or brought the process down.
@@ -119,7 +131,7 @@ class Judges:
                 self._known.move_to_end(key)
                 return self._known[key]
         with self._one() as judge:
-            answer = judge.ask(request)
+            answer = judge.ask(request, seconds)
         with self._lock:
             self._known[key] = answer
             if len(self._known) > _REMEMBERED:

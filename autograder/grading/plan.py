@@ -26,7 +26,7 @@ from nbformat.notebooknode import NotebookNode
 
 from lab_utils.graph import LabError
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)

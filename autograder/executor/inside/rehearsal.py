@@ -1,0 +1,49 @@
+"""A training step before any notebook runs: the first one of a process imports 800 modules."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from importlib import import_module
+
+
+def rehearse() -> None:
+    """Trace and run a step, here or in a child; no thread is left behind."""
+    import torch
+
+    if torch.accelerator.current_accelerator() is None:
+        _step()
+        return
+    # Where PyTorch is built for GPUs, backward starts threads, and what is forked from a
+    # process that had them can run no backward: a child tries, and tells what to import.
+    for name in _imported_by_child():
+        with suppress(Exception):
+            import_module(name)
+
+
+def _step() -> None:
+    import torch
+
+    from lab_utils import example_values, llm_mlp, read_dot, run, trace_workload, write_dot
+
+    with torch.random.fork_rng(devices=[]):
+        graph = read_dot(write_dot(trace_workload(llm_mlp(1, 4, 4, 4))))
+        run(graph, example_values(graph))
+
+
+def _imported_by_child() -> list[str]:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            _step()
+            with open(writing, "w") as told:
+                told.write("\n".join(sys.modules))
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading) as told:
+        names = told.read().splitlines()
+    os.waitpid(child, 0)
+    return [name for name in names if name not in sys.modules]

@@ -1,0 +1,179 @@
+"""The process that judges may hang or die of an answer: nobody else's answer suffers."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from autograder.executor import NotebookResult, Question
+from autograder.grading.plan import read_plan
+from autograder.grading.submission import Submission
+from autograder.judging import judges, ruling
+from autograder.judging.judges import JudgeFailed, Judges, Undecided
+from autograder.judging.process import Judge, _stems
+from autograder.judging.ruling import Ruling
+from tests.lab4a_class import LAB, ROOT
+
+STAND_IN = """
+import json, os, sys, time
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    answer = json.loads(line)["answer"]
+    if answer == "endless":
+        time.sleep(1000)
+    if answer == "deadly":
+        os._exit(1)
+    print(json.dumps({"answer": os.getpid()}), flush=True)
+    if answer == "deadly afterwards":
+        os._exit(1)
+"""
+
+
+@pytest.fixture
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judges]:
+    script = tmp_path / "stand_in.py"
+    script.write_text(STAND_IN)
+    monkeypatch.setattr(judges, "COMMAND", (sys.executable, str(script)))
+    several = Judges(most=1)
+    yield several
+    several.close()
+
+
+def test_an_answer_that_hangs_or_kills_the_judge_is_undecided_and_the_next_is_not(
+    two: Judges,
+) -> None:
+    process = two.ask("lab", "judge", answer="honest")
+    with pytest.raises(Undecided):
+        two.ask("lab", "judge", seconds=0.2, answer="endless")
+    another = two.ask("lab", "judge", answer="as honest")
+    with pytest.raises(Undecided):
+        two.ask("lab", "judge", answer="deadly")
+    assert len({process, another, two.ask("lab", "judge", answer="too")}) == 3
+
+
+def test_who_comes_after_a_judge_that_died_does_not_pay_for_it(two: Judges) -> None:
+    process = two.ask("lab", "judge", answer="deadly afterwards")
+    assert two.ask("lab", "judge", answer="honest") != process
+
+
+def test_a_judge_that_does_not_start_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judges, "COMMAND", (sys.executable, "-c", "pass"))
+    with pytest.raises(JudgeFailed, match="judging.process says why"):
+        Judges().ask("lab", "judge", answer="honest")
+
+
+def test_endless_answers_of_one_submission_do_not_hold_up_the_class(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    asked = []
+
+    class Hanging(Judges):
+        def ask(self, lab: str, do: str, seconds: float = 60, **details: Any) -> Any:
+            nonlocal now
+            if do == "name":
+                return {"name": "a case", "hidden": True}
+            asked.append(do)
+            now += seconds
+            raise Undecided
+
+    monkeypatch.setattr(ruling.time, "monotonic", lambda: now)
+    plan = read_plan(LAB, ROOT / "solutions" / LAB)
+    ruled = Ruling(plan, Hanging(), Submission("someone", {}, {}))
+    for test in (test for test in plan.tests if not test.is_of_file):
+        questions = [Question("lab_utils.lab4a", test.task, test.name, case=n) for n in range(5)]
+        replies: list[Any] = [{"answer": "endless"}] * 5
+        result = NotebookResult(test.notebook, [], replies, questions)
+        verdict, _ = ruled.task(test, result)
+        assert verdict.points == 0
+        assert f"task {test.task}" in {remark.place for remark in ruled.remarks}
+    assert now <= ruling.WASTE
+    assert {remark.kind for remark in ruled.remarks} == {"undecided"}
+
+
+class Slow(Judges):
+    """Decides in the end, each time; ``now`` is the clock."""
+
+    now = 0.0
+
+    def ask(self, lab: str, do: str, seconds: float = 60, **details: Any) -> Any:
+        if do == "name":
+            return {"name": "a case", "hidden": True}
+        self.now += 50
+        return {"findings": [], "forged": False} if do == "judge" else None
+
+
+def ruled_on(judges: Judges, books: dict[str, Any] | None = None) -> Ruling:
+    """The ruling on five answers to each task."""
+    plan = read_plan(LAB, ROOT / "solutions" / LAB)
+    ruled = Ruling(plan, judges, Submission("someone", books or {}, {}))
+    for test in (test for test in plan.tests if not test.is_of_file):
+        questions = [Question("lab_utils.lab4a", test.task, test.name, case=n) for n in range(5)]
+        replies: list[Any] = [{"answer": "slow"}] * 5
+        ruled.task(test, NotebookResult(test.notebook, [], replies, questions))
+    return ruled
+
+
+def test_slow_answers_of_one_submission_do_not_hold_up_the_class(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slow = Slow()
+    monkeypatch.setattr(ruling.time, "monotonic", lambda: slow.now)
+    remarks = ruled_on(slow).remarks
+    assert slow.now <= ruling.MOST + judges.PATIENCE
+    assert {remark.kind for remark in remarks} == {"undecided"}
+
+
+def test_a_judge_that_dies_before_it_names_a_case_decides_nothing_else() -> None:
+    class Dead(Judges):
+        def ask(self, lab: str, do: str, seconds: float = 60, **details: Any) -> Any:
+            raise Undecided
+
+    assert {remark.kind for remark in ruled_on(Dead()).remarks} == {"undecided"}
+
+
+def test_who_calls_the_judge_gets_a_remark() -> None:
+    cell = nbformat.v4.new_code_cell("from lab_utils.lab4a.rewrite_judge import rewired")
+    books = {"03_backward": nbformat.v4.new_notebook(cells=[cell])}
+    remarks = ruled_on(Slow(), books).remarks
+    assert [r.notebook for r in remarks if r.kind == "tampered"] == ["03_backward"]
+
+
+# ---- what a student is told of hidden graphs -----------------------------------------------
+
+
+HIDDEN = 7  # the number of a hidden case of tasks 1.1 and 2.1
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    return Judge(LAB)
+
+
+def test_an_error_on_a_hidden_graph_tells_its_type_and_its_line(judge: Judge) -> None:
+    line = "line 3 of classify: raise ValueError(text)"
+    reply = {"error": "ValueError: LOOT all of the graph", "look": line}
+    told = [judge.judge("1.1", case, reply)["findings"][0] for case in (0, HIDDEN)]
+    assert [one["yours"] for one in told] == [reply["error"], "ValueError"]
+    assert [one["look"] for one in told] == [line, line]
+
+
+@pytest.mark.parametrize("reply", [{"answer": ["x" * 5000]}, {"error": "x" * 5000}])
+def test_nobody_is_told_more_than_a_few_lines(judge: Judge, reply: dict[str, Any]) -> None:
+    public, hidden = (judge.judge("2.1", case, reply)["findings"][0] for case in (0, HIDDEN))
+    assert len(public["yours"]) <= 300
+    assert "xxx" not in hidden["yours"]
+
+
+def test_names_with_many_numbers_take_the_judge_no_time(judge: Judge) -> None:
+    judge.name("2.1", HIDDEN)
+    started = time.monotonic()
+    judge._veiled("2.1", "_1" * 20_000 + "x")
+    assert time.monotonic() - started < 1
+    assert list(_stems("a_1_recomp_2")) == ["a_1_recomp_2", "a_1_recomp", "a_1", "a"]
