@@ -3,13 +3,14 @@
 =====================================  ===================================================
 ``solutions/lab4a_01_profiler.py``     the source, edited by hand (see solutions/cells.py)
 ``solutions/lab4a/01_profiler.ipynb``  derived: the solved notebook
-``solutions/lab4a/images/``            pictures, made by hand
+``solutions/lab4a/images/``            pictures: .svg derived (solutions/pictures.py), .png
+                                       screenshots, taken by hand
 ``notebooks/lab4a/``                   derived: what students get, through nbgrader's own
                                        generate_assignment, and a copy of the pictures
 =====================================  ===================================================
 
 A notebook of one lab may be built from the source of another (``source`` in course.toml):
-its points are then scaled, and it may end early.
+its title and points are then its own, and it may end early.
 
 Nothing of a notebook is run, and no gradebook is touched. The same sources give the same
 bytes, whatever the machine.
@@ -156,7 +157,7 @@ def _solved(course: Course, root: Path) -> Files:
             where = path.relative_to(root).as_posix()
             built = solved_notebook(path.read_text(encoding="utf-8"), where)
             if notebook.source != f"{lab.id}_{notebook.name}":
-                adapt(built, notebook.points, notebook.until, where)
+                adapt(built, lab, notebook, where)
             add_frame(built, course, lab, notebook)
             text = nbformat.writes(built, version=nbformat.NO_CONVERT)
             solved[f"solutions/{lab.id}/{notebook.name}.ipynb"] = f"{text}\n".encode()

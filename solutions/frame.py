@@ -52,13 +52,13 @@ else:  # the release in which this notebook lies, unless lab_utils is installed
 
 from lab_utils.environment import check_environment
 
-check_environment()"""
+check_environment();"""
 
 TEXT = """\
 ## Hand in
 
 Save all notebooks of this lab. Then run this cell and press the button: it runs them once \
-more, says what is unfinished and what the public checks give, and writes the zip."""
+more, says what is unfinished and what the public checks give, and writes one zip with @FILES@."""
 
 HAND_IN = """\
 from lab_utils.hand_in import pack_widget
@@ -68,7 +68,10 @@ pack_widget("@LAB@")"""
 
 def add_frame(built: NotebookNode, course: Course, lab: Lab, notebook: Notebook) -> None:
     """Put the start before the first code cell, and the hand-in at the end of the last notebook."""
+    *some, last = ["the notebooks", *(f"`{file}`" for file in lab.files)]
+    files = f"{', '.join(some)} and {last}" if some else last
     values = {"@LAB@": lab.id, "@RELEASE@": RELEASE_NAME, "@URL@": course.release_url}
+    values["@FILES@"] = files
 
     def filled(template: str) -> str:
         for name, value in values.items():
@@ -79,5 +82,5 @@ def add_frame(built: NotebookNode, course: Course, lab: Lab, notebook: Notebook)
     first = kinds.index("code") if "code" in kinds else len(kinds)
     built.cells.insert(first, new_code_cell(filled(START), id=FRAME[0]))
     if notebook is lab.notebooks[-1]:
-        built.cells.append(new_markdown_cell(TEXT, id=FRAME[1]))
+        built.cells.append(new_markdown_cell(filled(TEXT), id=FRAME[1]))
         built.cells.append(new_code_cell(filled(HAND_IN), id=FRAME[2]))

@@ -11,12 +11,12 @@
 #
 # **4 points, about 90 minutes.** You need PyTorch; you need not have seen `torch.fx`.
 #
-# Training runs out of memory long before it runs out of weights. In this notebook you
-# take the graph of a *whole training step* (forward, loss, backward, update) and find
+# Training runs out of memory long before the weights alone would fill it. In this notebook
+# you take the graph of a *whole training step* (forward, loss, backward, update) and find
 # out what every byte in it is for. Afterwards you can
 #
 # - walk a `torch.fx` graph and say of each value what it is: weight, activation, gradient;
-# - tell when an activation is made, when it is last needed, and how long it just lies there;
+# - say when an activation is made, when it is last needed, and how long it lies idle;
 # - time every operator with a profiler of your own;
 # - find the peak, and say what it is made of.
 #
@@ -39,6 +39,7 @@ from torch import fx
 from lab_utils import (
     Kind,
     Phase,
+    Profile,
     example_values,
     explore,
     film,
@@ -112,7 +113,7 @@ print("the step returns   ", list(outputs(graph))[:3], "…")
 #
 # A transpose does not copy: it is a **view** of memory that somebody else allocated. An
 # in-place operator such as `add_` writes into memory that is there already. So bytes do not
-# belong to nodes but to **storages**. `storages(graph)` tells for each node which storages
+# belong to nodes but to **storages**. `storages(graph)` gives for each node the storages that
 # its value lives in; a storage knows its `owner` (the node that allocated it) and `nbytes`.
 
 # %%
@@ -217,8 +218,8 @@ allocated.sort_values(ascending=False).rename("MB").to_frame().round(2)
 # doing nothing** until backward reads it. Find for each activation the operators that read
 # it first and last, in forward and in backward.
 #
-# - An entry for every node that allocates memory of kind `ACTIVATION` (now
-#   `kind(node)` tells it), in a dict from node to `Uses(first_forward, last_forward,
+# - Return a dict with an entry for every node that allocates memory of kind `ACTIVATION`
+#   (from now on `kind(node)` gives the kind). The entry is `Uses(first_forward, last_forward,
 #   first_backward, last_backward)`; each is a node, or `None` if there is no such reader.
 # - *Reading through a view counts*: if `v` is a view of `a` and `mm` reads `v`, then `mm`
 #   reads `a`. Views themselves are no readers: `is_operation(node)` is true for operators
@@ -279,8 +280,8 @@ check("1.2", activation_lifetimes)
 
 # %% [markdown]
 # The next cell shows for each activation of two blocks how many nodes run between its last
-# use in forward and its first use in backward. Early layers wait longest: exactly their
-# activations are worth dropping.
+# use in forward and its first use in backward. Activations of early layers wait longest: they
+# are the ones worth dropping.
 
 # %%
 place = {node: index for index, node in enumerate(graph.nodes)}
@@ -299,7 +300,7 @@ pd.DataFrame(rows).set_index("activation")
 # ## Task 1.3: time and memory of each operator (¾ point, about 15 lines)
 #
 # `fx.Interpreter` runs a graph node by node and calls its method `run_node(node)` for each.
-# Override that method, and you are a profiler.
+# Override that method, and you have a profiler.
 #
 # 1. `run_node`: read `clock()` before and after `super().run_node(node)`, append the
 #    difference to `self.seconds[node]`, and return the result.
@@ -386,16 +387,23 @@ by_operator.sort_values("seconds", ascending=False).head(8).style.format(
 )
 
 # %% [markdown]
+# The same table as a picture, operator by operator: above the time that each takes, below the
+# bytes that it allocates. Rest the mouse on a bar to see whose it is.
+
+# %%
+Profile(table)
+
+# %% [markdown]
 # ## Task 1.4: the peak and what it is made of (1 point, about 25 lines)
 #
-# Run the nodes in the order of the graph, one a step. A storage is held **from the step in
+# Run the nodes in the order of the graph, one per step. A storage is held **from the step in
 # which a node first lives in it to the last step in which a node that lives in it is made
 # or read**, both included. Two kinds of storage are held longer: those of placeholders from
-# the first step to the last (the caller has them), and those of the step's outputs from the
+# the first step to the last (the caller holds them), and those of the graph's outputs from the
 # step that makes them to the last (they are handed back).
 #
 # Return `Peak(nbytes, node, by_kind)`: the most bytes held in any step, the node that runs
-# in the first such step, and the bytes of each kind in that step (`storage.kind` tells it).
+# in the first such step, and the bytes of each kind in that step (`storage.kind` gives it).
 # The steps are the `call_function` nodes.
 #
 # <details><summary>Help: what do I keep for each storage?</summary>
@@ -494,9 +502,10 @@ save_work(classify, activation_lifetimes, GraphProfiler, peak_breakdown)
 # %% [markdown]
 # ## What you built
 #
-# A profiler that knows what PyTorch's own tools know, from first principles: which tensors
-# a training step saves for backward (`torch.autograd.graph.saved_tensors_hooks` shows the
-# same set), how long they idle, and what the peak is made of (compare
-# `torch.cuda.memory._snapshot` on a GPU). Megatron-LM's authors made exactly this account
-# for transformers before they chose which activations to recompute. Next: run a piece of
-# forward again, so that we need not keep its results.
+# A profiler that knows what PyTorch's own tools know, from first principles: which
+# activations a training step keeps for backward (`torch.autograd.graph.saved_tensors_hooks`
+# shows each tensor that is saved, weights and inputs among them), how long they lie idle, and
+# what the peak is made of (compare `torch.cuda.memory._snapshot` on a GPU). Megatron-LM's
+# authors made exactly this account for transformers before they chose which activations to
+# recompute. In notebook 2 you run a piece of forward again, so that its results need not be
+# kept.

@@ -42,9 +42,9 @@ print(len(nodes), "nodes")
 # - everything that is **given** to the step (inputs, weights), and views of it;
 # - every forward value that backward reads anyway and that we did not drop.
 #
-# Everything else from forward is gone. `kept_values(graph, drop)` tells the set of nodes
-# that are still there. Note who is *not* in it: `l1_down_proj` was not dropped, but backward
-# never reads it, so nobody keeps it.
+# Everything else from forward is gone. `kept_values(graph, drop)` returns the set of nodes
+# that are still there. Note what is *not* in it: `l1_down_proj` was not dropped, but backward
+# never reads it, so nothing keeps it.
 
 # %%
 drop = [nodes[name] for name in public_cases("2.2")[0].given["drop"]]
@@ -132,11 +132,11 @@ print(clone.name, "is", clone.target, "of", clone.args, "and runs before", clone
 #
 # 1. Go through the backward nodes in order (`in_backward(node)` and
 #    `node.op == "call_function"`).
-# 2. For each lost value that the node reads, find what must run again, and clone those that
-#    have no clone yet **right before this node**. This is the latest moment that is early
-#    enough: a clone that runs earlier lies in memory for nothing.
+# 2. For each lost value that the node reads, find the nodes that must run again. Clone those
+#    that have no clone yet, **right before this node**. This is the latest moment that is early
+#    enough: a clone that runs earlier takes up memory for nothing.
 # 3. A clone reads the *clone* of an input if that input is lost, and the input itself if it
-#    is kept. Share clones: what was cloned for one reader serves the next ones.
+#    is kept. Share clones: what was cloned for one reader serves later ones too.
 # 4. Mark each clone with `mark_recomputed`, and return the dict original → clone.
 #
 # Leave the readers alone: backward will read the clones in notebook 3.

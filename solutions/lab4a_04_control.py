@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Lab 4A, notebook 4: not yet! (A-3)
 #
-# **1 point, about 30 minutes.** Starts from a graph that we ship.
+# **1 point, about 30 minutes.** It starts from a graph that we ship.
 #
 # A dataflow runtime runs an operator *as soon as its inputs are there*. The clones of the
 # first block need only the input and the weights: they are ready in the first
@@ -19,7 +19,7 @@
 # - see a perfectly correct rewrite save nothing;
 # - add **control dependencies**, "not before these have run", so that each clone waits for
 #   its moment;
-# - write `llm_mlp_ar.dot`, the graph that you hand in.
+# - write `llm_mlp_ar.dot`, the rewritten graph that you hand in.
 #
 # ![Bytes held when every node runs as soon as it can: without control dependencies nothing
 # is saved, with them the peak is low](images/control.svg)
@@ -70,7 +70,7 @@ plot_memory(
 # %%
 step = as_soon_as_possible(graph).step_of()
 print(f"the loss is known at step {step[nodes['loss']]}")
-for clone in list(clones.values())[-4:]:  # the first block: backward comes to it last
+for clone in sorted(clones.values())[-4:]:  # of the first block: backward comes to it last
     needed = [step[reader] for reader in clone.users if in_backward(reader)]
     print(f"{clone.name:24} runs at step {step[clone]:2}, backward needs it at step {min(needed)}")
 
@@ -84,8 +84,8 @@ for clone in list(clones.values())[-4:]:  # the first block: backward comes to i
 #   (see `clone.next`).
 # - That node reads a clone **and a gradient**. When the gradient is there, the moment has
 #   come.
-# - Never wait for something that needs the clone itself: that would be a circle.
-#   `check_acyclic(graph)` prints it.
+# - Never wait for something that needs the clone itself: that would be a cycle.
+#   `check_acyclic(graph)` raises an error that names it.
 #
 # <details><summary>Help: which node is the clone made for?</summary>
 # Start at <code>clone.next</code> and go on while the node is a clone itself
@@ -130,8 +130,8 @@ check("4.1", add_control_dependencies)
 #
 # `assemble(inject, rewire, wait)` takes the graph of notebook 1 through your own three
 # functions and returns the result. A step of notebooks 2 and 3 that you have not finished is
-# done for you, and it says so; without 4.1 the file has no control dependencies. Call it with
-# your functions, and write what it returns to `llm_mlp_ar.dot`.
+# done for you, and `assemble` says so; without 4.1 the file has no control dependencies. Call
+# it with your functions, and write what it returns to `llm_mlp_ar.dot`.
 
 # %%
 save_work(add_control_dependencies)
@@ -182,9 +182,8 @@ pd.DataFrame(
 ).round(2)
 
 # %% [markdown]
-# Real systems have the same problem. PyTorch's compiler has a pass that ties recomputed nodes
-# to the backward node that needs them (`control_deps` in Inductor), XLA has *optimization
-# barriers*, and Megatron-LM launches recomputation from autograd hooks so that it cannot
-# start early. In the project you will *choose* what to recompute, on BERT and ResNet.
-#
-# **Hand in**: the four notebooks, `llm_mlp.dot` and `llm_mlp_ar.dot` in one zip.
+# Real systems have the same problem. PyTorch's compiler reorders its backward graph so that
+# recomputed nodes run just before they are needed (`reordering_to_mimic_autograd_engine`); its
+# general control edge is `control_deps`. XLA has *optimization barriers*, and Megatron-LM
+# launches recomputation from autograd hooks so that it cannot start early. *What* to recompute,
+# on BERT and ResNet, is the question of notebooks 5 and 6.

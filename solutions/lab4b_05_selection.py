@@ -9,12 +9,13 @@
 # %% [markdown]
 # # Lab 4B, notebook 5: what is worth recomputing?
 #
-# **5 points, about 2 hours.** You know what recomputation is (notebooks 1 to 4); your own
-# functions are welcome, but not needed.
+# **5 points, about 2 hours.** You know the graph of a training step (notebook 1). Your own
+# profiler is welcome, but not needed.
 #
-# So far somebody told you what to drop. Now *you* choose: from a profile of the training step
-# to a plan that keeps the peak within a budget, the way of μ-TWO (Purandare and others,
-# MLSys 2023). Afterwards you can
+# Recomputation *drops* an activation after forward and runs the operators that made it again
+# when backward asks for it. In notebooks 2 to 4 the list of what to drop is given; here *you*
+# choose it: from a profile of the training step to a plan that keeps the peak within a budget,
+# following μ-TWO (Purandare and others, MLSys 2023). Afterwards you can
 #
 # - say which activations may be dropped, and from what each would be rebuilt;
 # - weigh bytes against seconds, and keep the account right while choices depend on one another;
@@ -26,6 +27,7 @@
 
 # %%
 from collections import defaultdict
+from operator import getitem
 
 import pandas as pd
 import torch
@@ -54,7 +56,7 @@ from lab_utils.work import load_work, save_work
 #
 # The checks of this notebook run on training steps that are small enough for pencil and paper.
 # `chain` has four layers; `open_graph` also knows `diamond`, `reads_twice` and `regularised`.
-# Their operators take *pretended* seconds, small whole numbers.
+# In them, each operator takes a *pretended* time, a small whole number of seconds.
 
 # %%
 chain = open_graph("chain")
@@ -74,10 +76,11 @@ pd.DataFrame(
 #
 # - it owns at least one storage that a backward node reads (through a view counts);
 # - it is in `rebuildable(graph)`: forward nodes that give the same value when they run again.
-#   Not in there: random numbers, in-place operators, and what can be rebuilt only with them;
+#   Random numbers, in-place operators, and what can be rebuilt only with their help are not in
+#   it;
 # - none of its memory is handed back by the step (`outputs(graph)`).
 #
-# Its bytes: the storages that it owns *and that backward reads*.
+# Its bytes are those of the storages that it owns *and that backward reads*.
 #
 # <details><summary>Help: why are views no candidates?</summary>
 # A view owns no storage. Dropping it frees nothing; what it looks at is the candidate.
@@ -123,18 +126,18 @@ check("5.1", candidates)
 # %% [markdown]
 # ## Task 5.2: sources and path (¾ point, about 15 lines)
 #
-# To rebuild a value, walk back from it until you meet values that are there. These are its
-# **sources**; the operators in between, the value itself included, are its **path**.
+# To rebuild a value, walk back from it until you meet values that are still in memory. These
+# are its **sources**; the operators in between, the value's own included, are its **path**.
 #
 # - `kept` is the set of forward nodes that are in memory in backward. Start at the *inputs* of
 #   `node` (it may be in `kept` itself: we ask what it would take if it were not).
-# - The walk stops at nodes in `kept` and at placeholders. Tell a source by the node that owns
+# - The walk stops at nodes in `kept` and at placeholders. Name a source by the node that owns
 #   its memory: `storage.owner for storage in memory[read]`.
-# - The path holds operators that do work (`is_operation`), **each once**, also if two branches
+# - The path holds operators that do work (`is_operation`), **each once**, even if two branches
 #   share it. Views are free.
 #
-# <details><summary>Help: this looks like task 2.1</summary>
-# It is the same walk; here you also note where it stops.
+# <details><summary>Help: is this the walk of task 2.1?</summary>
+# Yes. Here you also note where it stops.
 # </details>
 # <details><summary>Help: why must a shared operator be counted once?</summary>
 # Its clone is made once and read by both branches. Counted twice, cheap values look expensive.
@@ -185,7 +188,7 @@ print("from", sorted(n.name for n in way.sources), "by", [n.name for n in way.pa
 #
 # | field | |
 # |---|---|
-# | `last_forward`, `first_backward`, `last_backward` | the nodes that *use* it: that make, read, or look at a value in its memory. As in task 1.2, but here views count as users |
+# | `last_forward`, `first_backward`, `last_backward` | nodes that *use* it: that make or read a value in its memory. As in task 1.2, but here the node itself and views count as users |
 # | `sources` | from `rebuild`, with nothing dropped: `kept_values(graph, [])` |
 # | `seconds` | the time of its **path**: `seconds[operator]` for each operator |
 # | `count` | how often the path runs. It starts at **1**: what is dropped is rebuilt at least once |
@@ -247,9 +250,9 @@ check("5.3", describe)
 # %% [markdown]
 # ### A profile of a real graph
 #
-# From here on `graph` is the `llm_mlp` of Lab 4A. Its seconds come from the profiler that you
-# wrote in notebook 1, if you saved it; otherwise they are estimated from each operator's
-# shape. Which values are cheap to rebuild?
+# From here on `graph` is the `llm_mlp` of notebook 1. Its seconds come from the profiler that
+# you wrote there, if you saved it; otherwise they are estimated from each operator's shapes.
+# Which values are cheap to rebuild?
 
 # %%
 graph = open_lab4a_graph("llm_mlp")
@@ -275,8 +278,8 @@ pd.DataFrame(
 # %% [markdown]
 # ## Task 5.4: a choice changes the others (¾ point, about 12 lines)
 #
-# Drop `t`, and whoever was to be rebuilt *from* `t` has lost a source. `update(t, chosen,
-# remaining)` keeps the account. `chosen` are the candidates that were chosen before `t`,
+# Drop `t`, and whatever was to be rebuilt *from* `t` has lost a source. `update(t, chosen,
+# remaining)` keeps the account. `chosen` holds the candidates that were chosen before `t`,
 # `remaining` those that are still free; `t` is in neither.
 #
 # **First, the chosen ones.** For each `r` with `t.node` among its sources: `t`'s sources take
@@ -284,12 +287,12 @@ pd.DataFrame(
 # for `r` as well).
 #
 # **Then, the remaining ones.** For each `c`:
-# - `t.node` is one of `c`'s sources: replace it by `t`'s sources in the same way, add
-#   `t.seconds`, and set `c.total` to `c.seconds`, plus once more `c.seconds` for each chosen
-#   `r` that has `c.node` as a source. *Except* where `c.first_backward` lies between
+# - If `t.node` is one of `c`'s sources: replace it by `t`'s sources in the same way, add
+#   `t.seconds` to `c.seconds`, and set `c.total` to `c.seconds`, plus `c.seconds` once more for
+#   each chosen `r` that has `c.node` as a source. *Except* where `c.first_backward` lies between
 #   `t.first_backward` and `t.last_backward` (both included): then `t` is alive again when `c`
 #   is rebuilt, and nothing changes.
-# - else, if `c.node` is one of `t`'s sources: `c.total` is `t.count × c.seconds`.
+# - Otherwise, if `c.node` is one of `t`'s sources: set `c.total` to `t.count × c.seconds`.
 #
 # Nodes can be compared: `a < b` means that `a` runs before `b`.
 #
@@ -332,19 +335,22 @@ check("5.4", update)
 # %% [markdown]
 # ## Task 5.5: the peak of a plan, exactly (1 point, about 30 lines)
 #
-# How much does a plan save? **Not the sum of what it drops**: clones are in memory too, and so
-# is everything that they read and make on their way. Simulate the rewritten step without
+# How much does a plan save? **Not the sum of what it drops**: clones take memory too, and so
+# does everything that is read and made on the way to them. Simulate the rewritten step without
 # rewriting it.
 #
 # 1. *What runs?* Go through the `call_function` nodes in order. Before a backward node that
-#    reads lost values (forward nodes that are not in `kept_values(graph, drop)`), their clones
-#    run: all lost nodes that they need and that have not run again yet, **in the order of the
-#    originals**. A clone is shared by all readers after it.
+#    reads lost values (forward nodes that are not in `kept_values(graph, drop)`), clones run:
+#    of these values, and of all lost nodes that they need, as far as they have not run again
+#    yet, **in the order of the originals**. A clone is shared by all readers after it. An
+#    operator with several outputs takes its lost `getitem` nodes along: while its tuple is
+#    there, *all* outputs are.
 # 2. *Where does each value live?* Original and clone are different pieces of memory. A backward
 #    node or a clone that reads a lost value reads the clone. A view lives where its operand
 #    lives: a backward view of a clone lives in the **clone's** memory.
-# 3. *From when to when?* As in task 1.4: from the step that makes it to the last step that
-#    makes, reads, or looks at it. Placeholders are there all the time, outputs to the end.
+# 3. *From when to when?* As in task 1.4: memory is held from the step that allocates it to the
+#    last step that makes or reads a value in it. Placeholders are there all the time, outputs
+#    to the end.
 #
 # Return `Simulated(nbytes, node)`: the peak, and the node that runs at the first such step (for
 # a clone, the backward node that it is made for).
@@ -357,6 +363,12 @@ check("5.4", update)
 # By a pair: <code>(storage, False)</code> and <code>(storage, True)</code>. Keep
 # <code>home[node, again]</code>, the list of such pieces that the value lives in. A storage
 # that one of the operands lives in is taken from there; any other one is new.
+# </details>
+# <details><summary>Help: too many bytes on <code>regularised</code></summary>
+# Batch norm returns a tuple, and <code>getitem</code> nodes take it apart. If one of them runs
+# again only later, the clone of the tuple waits for it, and holds the other outputs as well.
+# Let them run together: whoever needs the tuple needs its <code>node.users</code> with
+# <code>user.target is getitem</code> (those that are lost).
 # </details>
 # <details><summary>Help: it must be fast</summary>
 # Add and subtract bytes at the first step and after the last one, and sum up once. The plan of
@@ -381,7 +393,8 @@ def simulate(graph: fx.Graph, drop: list[fx.Node]) -> Simulated:
                 value = queue.pop()
                 if value not in rebuilt and value not in missing:
                     missing.add(value)
-                    queue += [read for read in value.all_input_nodes if read in lost]
+                    taken = [user for user in value.users if user.target is getitem]
+                    queue += [n for n in (*value.all_input_nodes, *taken) if n in lost]
             runs += [(value, True, node) for value in sorted(missing)]
             rebuilt |= missing
         runs.append((node, False, node))
@@ -422,7 +435,7 @@ from autograder.lab4b.grade import check
 check("5.5", simulate)
 
 # %% [markdown]
-# Three numbers that real projects mixed up, for the plan "drop all candidates":
+# Three numbers that are easily confused, for the plan "drop all candidates":
 
 # %%
 every = list(candidates(graph))
@@ -432,7 +445,7 @@ print(f"sum of all that is dropped   {sum(candidates(graph).values()) / 1e6:6.2f
 print(f"peak when all is dropped     {after / 1e6:6.2f} MB: saved {(before - after) / 1e6:.2f} MB")
 
 # %% [markdown]
-# Dropping *everything* saves little: the first backward node then rebuilds the whole network.
+# Dropping *everything* is no plan: the first backward node then rebuilds the whole network.
 # One has to choose.
 #
 # ## Task 5.6: the plan (1 point, about 15 lines)
@@ -441,7 +454,7 @@ print(f"peak when all is dropped     {after / 1e6:6.2f} MB: saved {(before - aft
 #
 # 1. Of the remaining candidates, look only at those that lie **idle at the peak**: last used in
 #    forward before the node of the peak, and first used in backward after it. The others save
-#    nothing there. If there is none, stop: the budget is below what this way can reach.
+#    nothing there. If there is none, stop: this method cannot reach the budget.
 # 2. Take the one with the largest ratio out of `remaining`, and simulate with it dropped as
 #    well. If the peak would *rise*, leave it in memory and go on with the others.
 # 3. Otherwise it is chosen: `update` the account.
@@ -494,9 +507,11 @@ save_work(candidates, rebuild, describe, update, simulate, choose)
 #
 # The curve of your plans for one budget after the other: how far the peak falls, and how much
 # work that takes (here always with estimated seconds, so that everybody's picture is the same).
-# Beside it, from a file that we ship: `torch.utils.checkpoint` around every block, the min-cut
-# partitioner of PyTorch's compiler, and the **optimum**: the best of all 1,024 plans that this
-# graph of two blocks has. (For larger graphs one needs a solver, and soon cannot wait for it.)
+# Beside it, from a file that we ship (it says how it was made), stand `torch.utils.checkpoint`
+# around every block and the min-cut partitioner of PyTorch's compiler at several budgets, both
+# run on this model with their peak measured, and the **optimum**: the best of all 1,024 plans
+# that this graph of two blocks has. (For larger graphs one needs a solver, which soon takes too
+# long.) Look at min-cut's points from left to right: more work, and the peak may rise again.
 
 # %%
 from lab_utils.lab4b.tradeoff import plot_tradeoff, recomputed_seconds, tradeoff_graph
@@ -513,30 +528,22 @@ plot_tradeoff({"your plans": mine})
 # %% [markdown]
 # ## Optional: send it away
 #
-# μ-TWO does not only recompute: it also *swaps*, copies an activation to the host's memory
-# after forward and back before backward needs it. That costs no operator, but a copy takes
-# its time on the link. Move the slider: on a fast link swapping is free, on a slow one the
+# μ-TWO does not only recompute: it also *swaps*, that is, it copies an activation to the host's
+# memory after forward, and back before backward needs it. No operator runs again, but the copy
+# takes time on the link. Move the slider: on a fast link swapping is free, on a slow one the
 # step waits for its values. Which activations would you rather recompute then?
 
 # %%
-import ipywidgets
-from IPython.display import display
+from lab_utils.lab4b.swap_slider import swap_slider
 
-from lab_utils.lab4b.swapping import plot_swapping
-
-records = describe(mlp, estimate)
-link = ipywidgets.FloatLogSlider(value=10, base=10, min=-1, max=2, step=0.1, description="GB/s")
-ipywidgets.interactive(
-    lambda bandwidth: display(plot_swapping(mlp, records, estimate, bandwidth * 1e9)),
-    bandwidth=link,
-)
+swap_slider(mlp, describe(mlp, estimate), estimate)
 
 # %% [markdown]
 # ## What you built
 #
-# A planner: μ-TWO's greedy with an exact simulator and one improvement, to look only at what
-# is in memory at the peak. PyTorch's compiler solves the same problem as a minimum cut on the
-# joint graph of forward and backward (cheap to solve, but it cuts bytes *saved*, not the
-# peak), Checkmate as an integer program (exact, but hours for a large model), and XLA with a
-# scheduler that recomputes when a limit is hit. Real planners improve a greedy plan by
-# exchanging choices; yours is a good start. In notebook 6 you use it on BERT and ResNet-152.
+# A planner: μ-TWO's greedy method with an exact simulator and one improvement, to look only at
+# what lies idle at the peak. PyTorch's compiler solves the same problem as a minimum cut on the
+# joint graph of forward and backward (cheap to solve, but it minimises the bytes kept for
+# backward, not the peak), Checkmate as an integer program (exact, but hours for a large model),
+# and XLA with a scheduler that recomputes when a limit is hit. Real planners improve a greedy
+# plan by exchanging choices; yours is a good start. Next you take it to BERT and ResNet-152.

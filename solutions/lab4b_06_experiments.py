@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Lab 4B, notebook 6: BERT and ResNet-152
 #
-# **5 points, about 2 hours, some of them waiting.** You need `simulate` and `choose` of
-# notebook 5 (saved by `save_work`).
+# **5 points, about 2 hours, part of it waiting.** You need `describe`, `simulate` and `choose`
+# of notebook 5 (saved by `save_work`).
 #
 # Does it work on models that people train? Here you measure it, and explain what you see.
 # Afterwards you can
@@ -20,13 +20,20 @@
 # - show what recomputation saves in memory and costs in time, and say why.
 #
 # Large batches are traced on *fake* tensors and simulated: no byte of them is allocated. Times
-# are measured on small models that this machine runs. All results go into CSV files beside
-# the notebook; a cell that is run again goes on where it stopped. With `LAB4B_SIZE=small` in
-# the environment, everything is tiny and takes seconds: try the notebook that way first.
+# are measured on small models that this machine can run. All results go into CSV files beside
+# the notebook; a cell that is run again goes on where it stopped. All cells together run for 5
+# to 10 minutes on two cores, most of it in task 6.4, and need 1 GB of memory.
+#
+# Try the notebook with tiny models first; it then takes seconds. Put `%env LAB4B_SIZE=small`
+# into a cell before the imports, or `LAB4B_SIZE=small` into the environment from which you
+# start Jupyter. What you hand in has the full size: take the line out, restart the kernel, and
+# delete `memory.csv` and `latency.csv`.
 #
 # ![Peak memory against recomputed work](images/tradeoff.svg)
 
 # %%
+from operator import getitem
+
 import pandas as pd
 import torch
 from torch import fx
@@ -52,9 +59,9 @@ size = settings()
 print("models:", *size["models"], "  mini-batches:", *size["batches"])
 
 # %% [markdown]
-# ## Part 1: statistics and static analysis
+# ## Part 1: statistics and static analysis (about 30 minutes)
 #
-# The graph of a real model has thousands of nodes. Its operators cannot be timed here at every
+# The graph of a real model has thousands of nodes. We cannot time its operators here at every
 # batch size, so their seconds are *estimated* from shapes (`estimated_seconds`: floating-point
 # operations and bytes moved).
 
@@ -80,13 +87,13 @@ statistics.groupby(["model", "phase"]).sum().round(2)
 #
 # One row for each candidate, in a DataFrame with the columns `activation` (its name), `bytes`
 # (what dropping it frees), `idle_seconds` (the time of all operators that run after its last
-# use in forward and before its first use in backward: so long it lies there for nothing),
+# use in forward and before its first use in backward: how long it lies idle),
 # `recompute_seconds` (the time of its path) and `ratio`. `describe(graph, seconds)` knows most
 # of it.
 #
 # <details><summary>Help: how do I sum over an interval, fast?</summary>
-# Keep <code>before[node]</code>: the time of all operators up to and without
-# <code>node</code>. A difference of two of them is the time in between.
+# Keep <code>before[node]</code>: the time of all operators before <code>node</code>. The
+# difference of two of them is the time in between.
 # </details>
 
 
@@ -130,8 +137,12 @@ table.sort_values("ratio", ascending=False).head(5)
 # %% [markdown]
 # ### Task 6.2: peak memory without recomputation (¾ point, about 3 lines)
 #
+# *Static* memory is what the step is given and holds from its first operator to its last:
+# weights, inputs, optimizer state. Recomputation cannot make it smaller. `static_bytes(graph)`
+# adds it up.
+#
 # `collect(file, keys, measure)` calls `measure(**key)` for each key and adds what it returns to
-# the key's row. Return a dict with `static_bytes` (of `static_bytes(graph)`) and `peak_bytes`
+# the key's row. Write this `measure`: return a dict with `static_bytes` and `peak_bytes`
 # (simulated, nothing dropped) of the traced model.
 
 
@@ -159,20 +170,23 @@ check("6.2", "memory.csv")
 # %% [markdown] readonly=part2
 # ## Part 2: recompute
 #
-# Your rewriter of notebooks 2 and 3 makes plain copies. Real models have operators of which a
-# plain copy is wrong: a copy of batch norm would update the running statistics twice, and a
+# Your rewriter of notebooks 2 and 3 makes plain copies. Some operators of real models must not
+# be copied so plainly: a copy of batch norm would update the running statistics twice, and a
 # copy of dropout would draw another mask. `run_again(graph, node, read)` is `graph.node_copy`
 # with this in mind: batch norm is copied without its statistics, and what cannot run twice is
 # refused. Dropout masks are therefore kept (they are in no plan of `choose`); an engine that
-# packs them into one byte, or draws them again from the generator's state, saves more.
+# packs each value of a mask into one byte, or draws the mask again from the generator's state,
+# saves more.
 
 # %% [markdown]
 # ### Task 6.3: a rewriter for real models (1 point, about 20 lines)
 #
 # Rewrite `graph` in place. For each backward node that reads lost values (forward nodes that
-# are not in `kept_values(graph, drop)`): clone with `run_again` all lost nodes that they need
-# and that have no clone yet, right before that node and **in the order of the originals**, and
-# make the node read the clones. This is what `simulate` of notebook 5 counts on.
+# are not in `kept_values(graph, drop)`): with `run_again`, clone these values and all lost
+# nodes that they need, as far as they have no clone yet, right before that node and **in the
+# order of the originals**; then make the node read the clones. The lost `getitem` nodes of an
+# operator with several outputs are cloned together with it. This is what `simulate` of notebook
+# 5 assumes.
 
 
 # %% solution=t63
@@ -188,7 +202,8 @@ def recompute(graph: fx.Graph, drop: list[fx.Node]) -> None:
             value = queue.pop()
             if value not in clones and value not in missing:
                 missing.add(value)
-                queue += [read for read in value.all_input_nodes if read in lost]
+                taken = [user for user in value.users if user.target is getitem]
+                queue += [n for n in (*value.all_input_nodes, *taken) if n in lost]
         for value in sorted(missing):
             with graph.inserting_before(reader):
                 clones[value] = run_again(graph, value, lambda read: clones.get(read, read))
@@ -207,10 +222,11 @@ check("6.3", recompute)
 # %% [markdown]
 # ### Task 6.4: peak memory with recomputation (¾ point, about 8 lines)
 #
-# For each model and batch: a plan with the budget `static + 0.7 × (peak − static)`. Return a
-# dict with `static_bytes`, `peak_bytes` (of the plan, **simulated**), `dropped` (how many) and
-# `dropped_bytes` (the sum of their sizes, to compare). Use `estimated_seconds`. This takes
-# minutes for the full models.
+# For each model and batch, make a plan with the budget `static + 0.7 × (peak − static)`. Return
+# a dict with `static_bytes`, `peak_bytes` (of the plan, **simulated**), `dropped` (how many),
+# `dropped_bytes` (the sum of their sizes, to compare) and `plan` (their names, separated by
+# spaces: when your work is graded, the plans of the smallest batch are simulated again). Use
+# `estimated_seconds`. This takes minutes for the full models.
 
 
 # %% solution=t64
@@ -227,6 +243,7 @@ def planned(model: str, method: str, batch: int) -> dict:
         "peak_bytes": plan.nbytes,
         "dropped": len(plan.drop),
         "dropped_bytes": sum(sizes[node] for node in plan.drop),
+        "plan": " ".join(node.name for node in plan.drop),
     }
     ### END SOLUTION
 
@@ -246,10 +263,11 @@ check("6.4", "memory.csv")
 # %% [markdown]
 # ### Task 6.5: the price (½ point, about 6 lines)
 #
-# Time real steps of small models, with and without recomputation: trace the model, and for the
-# method `"recomputed"` choose a plan with the budget of task 6.4 and `recompute` it. Return what
-# `time_step(graph, repeats)` tells (median, smallest and largest time after a warm-up; on a GPU
-# also the peak of CUDA's allocator), and `peak_bytes` as simulated.
+# Time real steps of small models, with and without recomputation. For the method
+# `"recomputed"`, choose a plan with the budget of task 6.4 and `recompute` what it drops. Return
+# what `time_step(graph, repeats)` returns (median, smallest and largest time after a warm-up; on
+# a GPU also the peak of CUDA's allocator), and `peak_bytes` as simulated. `size["repeats"]` says
+# how often to repeat.
 
 
 # %% solution=t65
@@ -284,12 +302,12 @@ from autograder.lab4b.grade import check
 ### END HIDDEN TESTS
 check("6.5", "latency.csv")
 
-# %% [markdown] task=q61 points=0.5
+# %% [markdown] task=q66 points=0.5
 # ### Question 6.6: memory (½ point, about 150 words, in a new cell below)
 #
-# Look at `memory.png`. How does what is saved change with the mini-batch, and why? Which of the
+# Look at `memory.png`. How does the saving change with the mini-batch, and why? Which of the
 # two models gains more, and what in its operators explains it? Compare the saving with
-# `dropped_bytes`: where is the difference?
+# `dropped_bytes`: where does the difference come from?
 #
 # ### BEGIN MARK SCHEME
 # ¼: activations grow with the batch, static memory and gradients do not, so small batches gain
@@ -298,11 +316,11 @@ check("6.5", "latency.csv")
 # expensive operators) and that recompute buffers make the saving smaller than the sum.
 # ### END MARK SCHEME
 
-# %% [markdown] task=q62 points=0.5
+# %% [markdown] task=q67 points=0.5
 # ### Question 6.7: time (½ point, about 150 words, in a new cell below)
 #
-# Look at `latency.png`. What does recomputation cost, in percent? Does the estimate that the
-# plan was made with agree with what you measured? When is recomputation worth it, and when
+# Look at `latency.png`. What does recomputation cost, in percent? Does the estimate with which
+# the plan was made agree with what you measured? When is recomputation worth it, and when
 # would you rather take a smaller batch?
 #
 # ### BEGIN MARK SCHEME
@@ -314,5 +332,4 @@ check("6.5", "latency.csv")
 # %% [markdown]
 # ## What you built
 #
-# The whole project: profile, choose, rewrite, measure, explain. **Hand in** the notebooks with
-# `memory.csv` and `latency.csv`.
+# The whole way: profile, choose, rewrite, measure, explain, on models that people train.
