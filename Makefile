@@ -22,7 +22,8 @@ setup: ## install requirements.txt into .venv (PYTHON=... chooses the interprete
 
 lab: setup ## open the notebooks in JupyterLab
 	@mkdir -p notebooks
-	@$(VENV) -m jupyterlab $(BROWSER) --notebook-dir=notebooks $(ARGS)
+	@echo "starting JupyterLab with notebooks/; press Ctrl-C twice to end it"
+	@$(VENV) -m jupyterlab $(BROWSER) --notebook-dir=notebooks --log-level=WARN $(ARGS)
 
 test: setup ## run linters, type checker and tests (ARGS="-k dot" goes to pytest)
 	@bash tests/all.sh $(ARGS)

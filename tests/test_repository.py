@@ -10,12 +10,13 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import packages_distributions
+from importlib.metadata import metadata, packages_distributions
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
@@ -65,6 +66,13 @@ def test_requirements_are_pinned(name: str) -> None:
 def test_lock_leaves_direct_requirements_alone() -> None:
     twice = requirements("requirements.txt").keys() & requirements("requirements.lock").keys()
     assert not twice, "run make lock"
+
+
+def test_pinned_versions_run_on_the_oldest_python() -> None:
+    pinned = requirements("requirements.txt") | requirements("requirements.lock")
+    needs = {name: metadata(name)["Requires-Python"] or "" for name in pinned}
+    refused = [name for name, bounds in needs.items() if "3.11.0" not in SpecifierSet(bounds)]
+    assert not refused, "hold them back in setup/lock.sh"
 
 
 def test_package_bounds_admit_the_pinned_versions() -> None:
