@@ -178,7 +178,8 @@ def _alive(memory: MemoryLine, now: int) -> str:
     rows = "".join(
         f'<tr><td style="{cell}:left">{escape(one.name)}</td>'
         f'<td style="min-width:70px;padding:0"><div style="background:{FILL[one.kind]};'
-        f"color:{INK};border:1px solid #777;width:{max(100 * one.nbytes / largest, 12):.0f}%;"
+        f"color:{INK};border:1px solid #777;box-sizing:border-box;"
+        f"width:{max(100 * one.nbytes / largest, 12):.0f}%;"
         f'padding:0 3px;font-size:11px;line-height:14px;text-align:left">{LETTER[one.kind]}</div>'
         f'</td><td style="{cell}:right">{size(one.nbytes)}</td>'
         f'<td style="{cell}:left">steps {one.first}–{one.last}</td></tr>'
