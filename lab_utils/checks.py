@@ -28,8 +28,17 @@ class Finding:
     wanted: str
     look: str
 
+    def cut(self, most: int) -> Finding:
+        """The same in at most so many characters a part."""
+        return Finding(cut(self.yours, most), cut(self.wanted, 2 * most), cut(self.look, 2 * most))
+
     def __str__(self) -> str:
         return f"  yours : {self.yours}\n  wanted: {self.wanted}\n  look  : {self.look}"
+
+
+def cut(text: str, most: int) -> str:
+    """``text`` in at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 @dataclass(frozen=True)
@@ -242,6 +251,10 @@ def _innermost(error: BaseException) -> BaseException:
 def _in_words(error: BaseException) -> str:
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+#: How a line of the student's own code is told.
+OWN_LINE = re.compile(r"line (\d+) of [\w<>]+: ")
 
 
 def _where(error: BaseException) -> str:

@@ -9,9 +9,7 @@ what is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -19,22 +17,10 @@ from itertools import accumulate
 from torch import fx
 
 from lab_utils.effects import Storage, storages
-from lab_utils.graph import Kind, LabError
+from lab_utils.graph import Kind
 from lab_utils.pictures.drawn import DrawsItself
 from lab_utils.schedule import Schedule, in_order
-
-#: The student's function that is being asked to do what ``live_bytes`` does.
-_to_be_written: ContextVar[str | None] = ContextVar("to_be_written", default=None)
-
-
-@contextmanager
-def to_be_written(function: str) -> Iterator[None]:
-    """While this is open, ``live_bytes`` refuses: ``function`` has to do its work."""
-    token = _to_be_written.set(function)
-    try:
-        yield
-    finally:
-        _to_be_written.reset(token)
+from lab_utils.unwritten import refuse_while_asked
 
 
 @dataclass(frozen=True)
@@ -118,8 +104,7 @@ def live_bytes(graph: fx.Graph, order: Schedule | Sequence[fx.Node]) -> MemoryLi
     Raises:
         OrderError: ``order`` is not legal.
     """
-    if (function := _to_be_written.get()) is not None:
-        raise LabError(f"{function} is to do this itself: live_bytes cannot be called from it")
+    refuse_while_asked("live_bytes")
     schedule = order if isinstance(order, Schedule) else in_order(graph, order)
     step_of = schedule.step_of()
     end = max(len(schedule) - 1, 0)

@@ -121,7 +121,9 @@ def _text(name: str, value: Any) -> str:
         try:
             return _source(value)
         except (OSError, TypeError):
-            raise LabError(f"the text of {name} cannot be found: run its cell again") from None
+            raise LabError(
+                f"the text of {name} cannot be found: run its cell again, without exec"
+            ) from None
     home = getattr(value, "__module__", None)
     if home and getattr(value, "__qualname__", None):
         return f"from {home} import {value.__qualname__.split('.')[0]} as {name}"
@@ -137,7 +139,10 @@ def _text(name: str, value: Any) -> str:
 def _source(value: Any) -> str:
     """The text of a function or class; in a notebook, ``inspect`` finds no classes."""
     if not inspect.isclass(value):
-        return textwrap.dedent(inspect.getsource(value)).strip()
+        try:
+            return textwrap.dedent(inspect.getsource(value)).strip()
+        except OSError:
+            return _typed(value.__name__)
     methods = [m for m in vars(value).values() if inspect.isfunction(m)]
     if not methods:
         return textwrap.dedent(inspect.getsource(value)).strip()
@@ -145,7 +150,27 @@ def _source(value: Any) -> str:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ClassDef) and node.name == value.__name__:
             return textwrap.dedent(ast.get_source_segment(text, node, padded=True) or "").strip()
-    raise OSError(f"no class {value.__name__} in its file")
+    return _typed(value.__name__)
+
+
+def _typed(name: str) -> str:
+    """The text of a definition as it was typed into a cell: ``%%time`` hides it from Python.
+
+    Raises:
+        OSError: no cell that has run holds it.
+    """
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    for cell in reversed(shell.history_manager.input_hist_raw if shell else []):
+        lines = cell.splitlines()
+        text = "\n".join("" if line.startswith(("%", "!")) else line for line in lines)
+        try:
+            body = ast.parse(text).body
+        except SyntaxError:
+            continue
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
+                return ast.get_source_segment(text, node) or ""
+    raise OSError(f"no cell defines {name}")
 
 
 def _is_own(value: Any) -> bool:

@@ -84,6 +84,7 @@ for clone in sorted(clones.values())[-4:]:  # of the first block: backward comes
 #   (see `clone.next`).
 # - That node reads a clone **and a gradient**. When the gradient is there, the moment has
 #   come.
+# - Only clones wait: all other nodes stay as free to run as they were.
 # - Never wait for something that needs the clone itself: that would be a cycle.
 #   `check_acyclic(graph)` raises an error that names it.
 #

@@ -576,6 +576,16 @@ WRONG = (
         _REPLACE + "\n                break",
         "still reads",
     ),
+    _wrong(
+        "calls the function of ours that rewires",
+        "3.1",
+        "rewire_backward",
+        "    for original, clone in clones.items():",
+        "    from lab_utils.lab4a import rewrite_judge\n"
+        "    rewrite_judge.rewired(graph, {o.name: c.name for o, c in clones.items()})\n"
+        "    for original, clone in ():",
+        "is to do this itself",
+    ),
     # 4.1: waiting
     _wrong(
         "no control dependencies", "4.1", "add_control_dependencies", _WAIT, "pass", "No node waits"
@@ -629,7 +639,17 @@ WRONG = (
         "add_control_dependencies",
         _WAIT,
         "add_control_dependency(gradients[-1], clone)",
-        "in the forward pass",
+        "only clones wait",
+    ),
+    _wrong(
+        "every node waits for the one before it",
+        "4.1",
+        "add_control_dependencies",
+        "    for clone in clones.values():",
+        "    calls = [n for n in graph.nodes if n.op == 'call_function']\n"
+        "    for before, node in zip(calls, calls[1:]):\n"
+        "        add_control_dependency(node, before)\n    for clone in ():",
+        "only clones wait",
     ),
     _wrong(
         "a clone waits for its own reader",

@@ -192,3 +192,26 @@ def test_only_folders_of_labs_are_searched_for_earlier_work(
     assert work.load_work("classify")() == "mine"
     assert work.load_work("choose") is None
     assert not trap.exists()
+
+
+def test_a_function_below_a_magic_is_carried_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``%%time`` runs a cell in a way that hides its text from Python."""
+    cells = (
+        "%%time\ndef twice(x):\n    return more(x) + x\n",
+        "def more(x):\n    return x\n",
+        "from lab_utils.work import save_work\nsave_work(twice)\n",
+    )
+    script = (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        f"for cell in {cells!r}:\n"
+        "    shell.run_cell(cell, store_history=True).raise_error()\n"
+    )
+    paths = {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path / "ipython")}
+    subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env={**os.environ, **paths}, check=True
+    )
+    monkeypatch.chdir(tmp_path)
+    assert work.load_work("twice")(3) == 6

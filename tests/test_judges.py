@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 from autograder.executor import NotebookResult, Question
 from autograder.grading.plan import read_plan
 from autograder.grading.submission import Submission
-from autograder.judging import judges, ruling
+from autograder.judging import judges, process, ruling
 from autograder.judging.judges import JudgeFailed, Judges, Undecided
 from autograder.judging.process import Judge, _stems
 from autograder.judging.ruling import Ruling
@@ -162,6 +163,71 @@ def test_an_error_on_a_hidden_graph_tells_its_type_and_its_line(judge: Judge) ->
     told = [judge.judge("1.1", case, reply)["findings"][0] for case in (0, HIDDEN)]
     assert [one["yours"] for one in told] == [reply["error"], "ValueError"]
     assert [one["look"] for one in told] == [line, line]
+
+
+@pytest.mark.parametrize("words", ["Loot12345: x", "loot n1 n2 n3", "loot: all of the graph"])
+def test_an_error_of_the_students_own_words_is_not_told_of_a_hidden_graph(
+    judge: Judge, words: str
+) -> None:
+    told = judge.judge("1.1", HIDDEN, {"error": words, "look": "loot loot"})["findings"][0]
+    assert "oot" not in " ".join(told.values())
+
+
+def test_names_that_nobody_knows_are_not_told_of_a_hidden_graph(judge: Judge) -> None:
+    told = judge.judge("2.1", HIDDEN, {"answer": ["MFRGGZDF", "NBSWY3DP"]})["findings"]
+    assert told
+    assert not any(name in str(told) for name in ("MFRGGZDF", "NBSWY3DP"))
+    assert "MFRGGZDF" in str(judge.judge("2.1", 0, {"answer": ["MFRGGZDF"]}))
+
+
+def test_a_line_that_is_in_no_notebook_is_not_told_of_a_hidden_graph() -> None:
+    cell = nbformat.v4.new_code_cell("def f():\n    raise ValueError(text)")
+    books = {"03_backward": nbformat.v4.new_notebook(cells=[cell])}
+    ruled = Ruling(read_plan(LAB, ROOT / "solutions" / LAB), Slow(), Submission("a", books, {}))
+    own, other = "line 2 of f: raise ValueError(text)", "line 2 of f: loot"
+    assert ruled._own_line(own) == own
+    assert "loot" not in ruled._own_line(other)
+    assert ruled._own_line("The part marked for you.") == "The part marked for you."
+
+
+def test_many_findings_are_told_by_a_few(judge: Judge) -> None:
+    forged: dict[str, list[str]] = {f"n{number}": [] for number in range(5000)}
+    told = judge.judge("1.2", 0, {"answer": forged})
+    assert 0 < len(told["findings"]) <= 20
+    long = judge.judge("2.1", 0, {"answer": ["A" * 1_000_000]})
+    assert len(json.dumps(long)) < 5000
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't allocate memory: 9 bytes")])
+def test_want_of_memory_is_never_the_answers_fault(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(process, "outcome", fail)
+    with pytest.raises(type(error)):  # which ends the process; the next one is asked again
+        judge.judge("2.1", 0, {"answer": []})
+
+
+@pytest.mark.slow
+def test_what_an_answer_leaves_in_memory_is_gone_before_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        judges,
+        "COMMAND",
+        (
+            *(sys.executable, "-c"),
+            "from autograder.judging import process; process._FULL = -1; process.main()",
+        ),
+    )
+    crew = Judges()
+    try:
+        wrong = [crew.ask(LAB, "judge", task="2.1", case=n, reply={"answer": []}) for n in (0, 1)]
+    finally:
+        crew.close()
+    assert all(told["findings"] and not told["forged"] for told in wrong)
 
 
 @pytest.mark.parametrize("reply", [{"answer": ["x" * 5000]}, {"error": "x" * 5000}])

@@ -24,6 +24,7 @@ PATIENCE = 60.0
 """Seconds for one verdict."""
 COMMAND = (sys.executable, "-m", "autograder.judging.process")
 _REMEMBERED = 20_000  # verdicts
+_LONGEST = 64_000_000  # bytes of an answer; a handed-in file is the longest
 
 
 class JudgeFailed(LabError):
@@ -39,7 +40,7 @@ class _Judge:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._said = b""
+        self._said = bytearray()
 
     def ask(self, request: bytes, seconds: float) -> Any:
         """An answer; a process that ended, perhaps for another request's sake, is replaced."""
@@ -68,7 +69,7 @@ class _Judge:
         if self._process:
             self._process.kill()
             self._process.communicate()
-        self._process, self._said = None, b""
+        self._process, self._said = None, bytearray()
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
@@ -91,15 +92,21 @@ class _Judge:
         assert self._process is not None
         deadline = time.monotonic() + seconds
         out = self._process.stdout.fileno()  # type: ignore[union-attr]
-        while b"\n" not in self._said:
+        end = self._said.find(b"\n")
+        while end < 0:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([out], [], [], left)[0]:
                 raise TimeoutError
             part = os.read(out, 1 << 20)
             if not part:
                 raise EOFError
+            found = part.find(b"\n")
+            end = len(self._said) + found if found >= 0 else -1
             self._said += part
-        line, _, self._said = self._said.partition(b"\n")
+            if len(self._said) > _LONGEST:
+                raise TimeoutError
+        line = bytes(self._said[:end])
+        del self._said[: end + 1]
         return json.loads(line)
 
 

@@ -7,6 +7,7 @@ keeps a deadline, and starts another one.
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import json
 import re
@@ -19,16 +20,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import lab_utils
 from autograder.executor.inside.usage import mapped
-from lab_utils.checks import Case, Finding, attempt, outcome
+from lab_utils.checks import OWN_LINE, Case, Finding, attempt, cut, outcome
 from lab_utils.graph import LabError
 
 _MEMORY = 3_000_000_000  # bytes of address space, beyond that of the libraries
 _FILE = 64_000_000
+_FULL = 1_000_000_000  # bytes beyond that: what one answer left behind is not kept for the next
 _LONGEST = 300  # characters of what a student's code says
+_MOST = 20  # findings on one case
 _LONG_WORD = re.compile(r"\S{80,}")  # nobody's name or number; it could hold anything
+_NODE = "‹node›"
 _SUFFIX = re.compile(r"(_recomp|_\d+)$")
-_EXCEPTION = re.compile(r"([A-Z]\w{0,60}): ")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NOTHING_YET = "nothing yet"
+_OWN_WORDS = "an error in words that are not told here: it is a hidden graph"
 _UNREADABLE = Finding(
     "an answer that is none of this task's", "an answer of the form asked for", "See the task."
 )
@@ -51,14 +58,26 @@ class Judge:
         forged = False
         try:
             findings = outcome(self._tasks.task_called(task), subject, reply)
-        except (Exception, RecursionError):
+        except (Exception, RecursionError) as error:
+            if _is_out_of_memory(error):
+                raise
             findings, forged = (_UNREADABLE,), True
-        told = [{**asdict(one), "yours": _cut(one.yours)} for one in findings]
         if is_hidden:
-            if "error" in reply and (known := _EXCEPTION.match(told[0]["yours"])):
-                told[0]["yours"] = known[1]  # its text may be the graph itself
-            told = [{part: self._veiled(task, x) for part, x in one.items()} for one in told]
-        return {"findings": told, "forged": forged}
+            told = [self._told_of_hidden(task, one, "error" in reply) for one in findings[:_MOST]]
+        else:
+            told = [one.cut(_LONGEST) for one in findings[:_MOST]]
+        return {"findings": [asdict(one) for one in told], "forged": forged}
+
+    def _told_of_hidden(self, task: str, finding: Finding, is_error: bool) -> Finding:
+        """Nothing that student code chose, but for what everybody knows."""
+        yours = finding.yours
+        if is_error and yours != _NOTHING_YET:  # its text may be the graph itself
+            kind = yours.partition(":")[0]
+            yours = kind if isinstance(getattr(builtins, kind, None), type) else _OWN_WORDS
+        look = finding.look  # a line of the student's own: the grader has seen that it is one
+        look = self._veiled(task, look) if OWN_LINE.match(look) else self._known_words(task, look)
+        yours, wanted = (self._known_words(task, part) for part in (yours, finding.wanted))
+        return Finding(yours, wanted, look).cut(_LONGEST)
 
     def name(self, task: str, case: int) -> dict[str, Any]:
         """What a case is called, and whether it is hidden."""
@@ -95,8 +114,10 @@ class Judge:
         try:
             return self._lab.difference(made, handed_in)
         except (Exception, RecursionError) as error:
+            if _is_out_of_memory(error):
+                raise
             words = str(error) if isinstance(error, LabError) else "one of them cannot be read"
-            return words.partition("\n")[0]
+            return cut(words.partition("\n")[0], _LONGEST)
 
     @cache  # noqa: B019  (one judge in a process)
     def _cases(self, task: str) -> list[Case]:
@@ -107,22 +128,48 @@ class Judge:
         secret = self._secrets(task)
 
         def veil(found: re.Match[str]) -> str:
-            return found[0] if secret.isdisjoint(_stems(found[0])) else "‹node›"
+            return found[0] if secret.isdisjoint(_stems(found[0])) else _NODE
 
-        return _LONG_WORD.sub("‹…›", re.sub(r"[A-Za-z_]\w*", veil, _cut(text)))
+        return _LONG_WORD.sub("‹…›", _WORD.sub(veil, cut(text, _LONGEST)))
+
+    def _known_words(self, task: str, text: str) -> str:
+        """``text`` with words of ours and names of public graphs alone."""
+        public, secret = self._words(task)[0], self._secrets(task)
+
+        def veil(found: re.Match[str]) -> str:
+            stems = set(_stems(found[0]))
+            is_known = stems & (public | _our_words()) and secret.isdisjoint(stems)
+            return found[0] if is_known else _NODE
+
+        return _LONG_WORD.sub("‹…›", _WORD.sub(veil, cut(text, _LONGEST)))
+
+    @cache  # noqa: B019
+    def _words(self, task: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The words of the public cases, and of the hidden ones."""
+        public = len(self._tasks.public_cases(task))
+        shown, hidden = (
+            frozenset(_WORD.findall(json.dumps([dict(case.given) for case in cases])))
+            for cases in (self._cases(task)[:public], self._cases(task)[public:])
+        )
+        return shown, hidden
 
     @cache  # noqa: B019
     def _secrets(self, task: str) -> frozenset[str]:
-        public = len(self._tasks.public_cases(task))
-        shown, hidden = (
-            set(re.findall(r"[A-Za-z_]\w*", json.dumps([dict(case.given) for case in cases])))
-            for cases in (self._cases(task)[:public], self._cases(task)[public:])
-        )
+        shown, hidden = self._words(task)
         return frozenset(name for name in hidden - shown if re.search(r"[\d_]", name))
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+@cache
+def _our_words() -> frozenset[str]:
+    """All words in what students have of our code; messages are among them."""
+    sources = Path(lab_utils.__file__).parent.rglob("*.py")
+    texts = [path.read_text(encoding="utf-8") for path in sources]
+    return frozenset(word for text in texts for word in _WORD.findall(text))
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Whether this process had no memory left, which may be another answer's doing."""
+    return isinstance(error, MemoryError) or "can't allocate memory" in str(error)
 
 
 def _stems(name: str) -> Iterator[str]:
@@ -138,6 +185,7 @@ def main() -> None:
     for kind, most in ((resource.RLIMIT_AS, mapped() + _MEMORY), (resource.RLIMIT_FSIZE, _FILE)):
         resource.setrlimit(kind, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    full = mapped() + _FULL
     answers = sys.stdout
     sys.stdout = sys.stderr  # whatever prints must not come between two answers
     judge_of = cache(Judge)
@@ -147,6 +195,8 @@ def main() -> None:
         judge = judge_of(request.pop("lab"))
         answer = getattr(judge, request.pop("do"))(**request)
         print(json.dumps({"answer": answer}), file=answers, flush=True)
+        if mapped() > full:
+            break  # whoever asks next starts another one
 
 
 if __name__ == "__main__":

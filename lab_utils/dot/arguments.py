@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx
 
-from lab_utils.dot.drawing import short
+from lab_utils.dot.drawing import REMEMBERED_LENGTH, short
 from lab_utils.graph import LabError
 
 MAX_LENGTH = 20_000  # characters: a concatenation of five thousand values
@@ -117,13 +117,16 @@ def _escape(character: re.Match[str]) -> str:
     return f"\\U{ord(character[0]):08x}"
 
 
-@lru_cache(maxsize=4096)
 def parse_call(text: str) -> Call:
     """The reverse of ``write_call``.
 
     Raises:
         ArgumentError: the text is not in the form that ``write_call`` writes.
     """
+    return _parse_known(text) if len(text) <= REMEMBERED_LENGTH else _parse(text)
+
+
+def _parse(text: str) -> Call:
     if len(text) > MAX_LENGTH:
         raise ArgumentError(f"args is longer than {MAX_LENGTH:,} characters")
     try:
@@ -140,6 +143,9 @@ def parse_call(text: str) -> Call:
             raise ArgumentError("args holds a keyword twice, or a ** that unpacks something")
         kwargs[keyword.arg] = _read(keyword.value, keyword.arg, holes)
     return Call(args, kwargs, tuple(holes))
+
+
+_parse_known = lru_cache(maxsize=4096)(_parse)
 
 
 def _read(tree: ast.expr, place: str, holes: list[str]) -> Any:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 from lab_utils.graph import LabError
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: Longer texts are parsed anew each time: what one file holds must not stay in memory.
+REMEMBERED_LENGTH = 500
 # torch.fx numbers these to keep the code that it prints legal.
 _RESERVED = {*keyword.kwlist, *dir(builtins), "inf", "nan", "torch", "device", "NoneType"}
 

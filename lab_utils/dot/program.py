@@ -29,7 +29,7 @@ from lab_utils.dot.drawing import (
 )
 from lab_utils.dot.operator_rules import check_indices
 from lab_utils.dot.operators import resolve
-from lab_utils.dot.values import Value, parse_value
+from lab_utils.dot.values import MAX_ALL_OUTPUTS, Value, parse_value
 from lab_utils.graph import CycleError, Kind, LabError, Phase, topological_order
 
 _PLACEHOLDER = Call((), {}, ())
@@ -71,6 +71,7 @@ class _Program:
     def __init__(self, drawing: Drawing) -> None:
         self.drawing = drawing
         self.sources: dict[str, _Entry] = {}
+        self.outputs_left = MAX_ALL_OUTPUTS
         names = fx_names(drawing.nodes)
         self.entries = {
             node.name: self._entry(node, names[node.name]) for node in drawing.nodes.values()
@@ -98,12 +99,16 @@ class _Program:
                 call = parse_call(args)
             elif args or not value:
                 raise LabError("a placeholder has a value and no args")
+            told = parse_value(value or "None")
+            self.outputs_left -= len(told.val) if isinstance(told.val, tuple) else 1
+            if self.outputs_left < 0:
+                raise LabError(f"up to here there are more than {MAX_ALL_OUTPUTS:,} values")
             return _Entry(
                 node,
                 name,
                 operator,
                 call,
-                parse_value(value or "None"),
+                told,
                 _word(Phase, node, "phase"),
                 _word(Kind, node, "kind"),
             )

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import torch
 
-from lab_utils.dot.drawing import short
+from lab_utils.dot.drawing import REMEMBERED_LENGTH, short
 from lab_utils.graph import LabError
 
 MAX_ELEMENTS = 2**40  # of one tensor, gaps between its elements included
-MAX_OUTPUTS = 10_000
+MAX_OUTPUTS = 10_000  # of one node
+MAX_ALL_OUTPUTS = 300_000  # of a file
 MAX_DIMENSIONS = 64  # PyTorch's own bound
 
 _DTYPES = {
@@ -88,13 +89,16 @@ def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-@lru_cache(maxsize=4096)
 def parse_value(text: str) -> Value:
     """The reverse of ``value_text``; spaces and needless strides make no difference.
 
     Raises:
         ValueTextError: the text is not in that form, or tells an absurd size.
     """
+    return _parse_known(text) if len(text) <= REMEMBERED_LENGTH else _parse(text)
+
+
+def _parse(text: str) -> Value:
     if not text.startswith("("):
         match = _TENSOR.fullmatch(text)
         val = _tensor(match.groups(), text) if match else None
@@ -114,6 +118,9 @@ def parse_value(text: str) -> Value:
     if not outputs:
         raise _malformed(text)
     return Value(value_text(tuple(outputs)), tuple(outputs))
+
+
+_parse_known = lru_cache(maxsize=4096)(_parse)
 
 
 def _tensor(parts: tuple[str | None, ...], text: str) -> torch.Tensor:

@@ -24,7 +24,7 @@ from lab_utils.lab4a.replies import (
     optional_name,
     unchanged,
 )
-from lab_utils.memory import to_be_written
+from lab_utils.unwritten import to_be_written
 
 
 def _ask_classify(function: Any, given: Mapping[str, Any]) -> Any:
@@ -122,7 +122,7 @@ def _why_use(nodes: dict[str, fx.Node], part: str, mine: str | None, right: str 
 
 def _ask_peak(function: Any, given: Mapping[str, Any]) -> Any:
     graph = graph_of(given["graph"])
-    with unchanged(graph), to_be_written("peak_breakdown"):
+    with unchanged(graph), to_be_written("peak_breakdown", "live_bytes"):
         told = function(graph)
     nbytes, node, by_kind = fields_told(told, "what you return", Peak)
     kinds = mapping(by_kind, "by_kind").items()

@@ -8,10 +8,9 @@ from typing import Any
 from torch import fx
 
 from lab_utils.checks import Case, Finding, Task
+from lab_utils.compare.reach import ForcedOrder
 from lab_utils.effects import is_operation
-from lab_utils.graph import (
-    control_dependencies,
-)
+from lab_utils.graph import Phase, control_dependencies, copy_graph, phase
 from lab_utils.kept import in_backward
 from lab_utils.lab4a.replies import (
     changed_graph,
@@ -28,13 +27,15 @@ from lab_utils.lab4a.rewrite_judge import (
 )
 from lab_utils.lab4a.rewrite_picture import before_and_after, rewired_readers
 from lab_utils.schedule import Schedule, as_soon_as_possible, program_order
+from lab_utils.unwritten import to_be_written
 
 
 def _ask_rewire(function: Any, given: Mapping[str, Any]) -> Any:
     graph = graph_of(given["graph"])
     nodes = by_name(graph)
     clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].items()}
-    function(graph, clones)
+    with to_be_written("rewire_backward", "rewired"):
+        function(graph, clones)
     return changed_graph(graph)
 
 
@@ -85,7 +86,7 @@ def _judge_wait(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         for name in nodes
         if name not in before
     ]
-    findings += changed_nodes(before, nodes, before)
+    findings += changed_nodes(before, nodes, before) or _held_up(after)
     if findings:
         return findings
     schedule = as_soon_as_possible(after)
@@ -93,6 +94,26 @@ def _judge_wait(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     return wrong_values(given, after, schedule) + over_budget(
         after, schedule, case.wanted["eager_budget"], look
     )
+
+
+def _held_up(after: fx.Graph) -> list[Finding]:
+    """Nodes that wait and are no clones, unless for what they have to wait for anyway."""
+    free, new = copy_graph(after)
+    waits = [
+        (other, node)
+        for node in after.nodes
+        if phase(node) is not Phase.RECOMPUTE
+        for other in control_dependencies(node)
+    ]
+    for _, node in waits:
+        new[node].meta.pop("waits_for", None)
+    forced = ForcedOrder(free).forced((new[other], new[node]) for other, node in waits)
+    look = "add_control_dependency(node, other): node waits. All but clones must stay free."
+    return [
+        Finding(f"{node.name} waits for {other.name}", "only clones wait", look)
+        for other, node in waits
+        if (new[other], new[node]) not in forced
+    ]
 
 
 def _too_early(graph: fx.Graph, schedule: Schedule, clones: list[str]) -> str:

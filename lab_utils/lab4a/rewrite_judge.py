@@ -20,6 +20,7 @@ from lab_utils.graph import Phase, copy_graph, mark_recomputed, operator_name, p
 from lab_utils.kept import in_backward, is_early
 from lab_utils.memory import live_bytes
 from lab_utils.schedule import Schedule
+from lab_utils.unwritten import refuse_while_asked
 
 Names = dict[str, fx.Node]
 
@@ -223,6 +224,7 @@ def _when(schedule: Schedule) -> str:
 
 def rewired(graph: fx.Graph, clones: Mapping[str, str]) -> fx.Graph:
     """A copy in which backward reads the clones: the next task's work, done for this check."""
+    refuse_while_asked("rewired")
     copy, _ = copy_graph(graph)
     nodes = by_name(copy)
     for clone in clones.values():
