@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch.utils._pytree import tree_map_only
 
 from lab_utils.effects import overwritten_inputs, storages
 from lab_utils.graph import LabError
@@ -18,7 +19,21 @@ CONTIGUOUS = (
     aten.mse_loss_backward.default,
     aten.smooth_l1_loss_backward.default,
     aten.huber_loss_backward.default,
+    aten.glu_backward.default,
+    aten.log_sigmoid_forward.default,
+    aten.rrelu_with_noise.default,
 )
+# Their first result is laid out as PyTorch suggests for this operand: channels last or
+# contiguous. A fake one has all strides of some operand, or none of them.
+SUGGESTED = {
+    aten.roll.default: "self",
+    aten.channel_shuffle.default: "self",
+    aten.native_channel_shuffle.default: "self",
+    aten.reflection_pad2d_backward.default: "self",
+    aten.replication_pad2d_backward.default: "self",
+    aten.native_batch_norm.default: "input",
+    aten.native_batch_norm_backward.default: "input",
+}
 # They leave out results that nobody wants; some fake ones are there all the same.
 _MASKED = {
     aten.convolution_backward.default,
@@ -41,9 +56,24 @@ def cpu_fake_mode(**settings: Any) -> Any:
             except Exception as error:
                 error.__dict__.setdefault("operator", func)  # for the words about it
                 raise
-            return result.contiguous() if func in CONTIGUOUS else result
+            return _laid_out(func, args, kwargs or {}, result)
 
     return CpuFakeMode(**settings)
+
+
+def _laid_out(func: Any, args: Any, kwargs: Any, result: Any) -> Any:
+    """``result`` with the strides that the CPU gives it."""
+    if func in CONTIGUOUS:
+        return tree_map_only(torch.Tensor, torch.Tensor.contiguous, result)
+    if func not in SUGGESTED:
+        return result
+    place = [argument.name for argument in func._schema.arguments].index(SUGGESTED[func])
+    operand = args[place] if place < len(args) else kwargs[SUGGESTED[func]]
+    layout = torch._prims_common.suggest_memory_format(operand)
+    first, *others = result if isinstance(result, tuple) else (result,)
+    if isinstance(first, torch.Tensor):
+        first = first.contiguous(memory_format=layout)
+    return (first, *others) if isinstance(result, tuple) else first
 
 
 @contextmanager

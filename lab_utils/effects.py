@@ -11,6 +11,7 @@ import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from typing import Any, NamedTuple
 
 import torch
@@ -51,7 +52,8 @@ class Storage:
         if val is None:
             return 1
         if self.owner.target in _REDUCED_IN_PLACE:
-            return max(extent(val), *(extent(n.meta["val"]) for n in self.owner.all_input_nodes))
+            shapes = (read.meta["val"].shape for read in self.owner.all_input_nodes)
+            return prod(torch.broadcast_shapes(*shapes)) * val.element_size()
         return extent(val[self.index] if isinstance(val, tuple) else val)
 
     @property
@@ -163,8 +165,11 @@ def _storages_of(node: fx.Node, found: dict[fx.Node, tuple[Storage, ...]]) -> tu
     if node.target is operator.getitem:
         call: tuple[Any, ...] = node.args
         source, index = call
-        several = isinstance(source.meta.get("val"), tuple)
-        return (found[source][index],) if several else found[source]
+        if not isinstance(source.meta.get("val"), tuple):
+            return found[source]
+        if not 0 <= index < len(found[source]):
+            raise LabError(f"{node.name} takes an output of {source.name} that it does not have")
+        return (found[source][index],)
     if not isinstance(node.target, torch._ops.OpOverload):
         return (Storage(node, 0),)
     if val is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
+from lab_utils.dot.read import read_dot
+from lab_utils.dot.write import write_dot
 from lab_utils.effects import Storage, overwritten_inputs, storages
 from lab_utils.execute import measured_peak, run
 from lab_utils.graph import LabError
@@ -98,6 +101,65 @@ def test_losses(name: str, turned: bool) -> None:
     assert_told_as_it_is(case)
     line = live_bytes(case.graph, program_order(case.graph))
     assert line.peak == measured_peak(case.graph, case.values)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_of_operands_that_are_broadcast_or_cut_out(name: str) -> None:
+    function = getattr(F, name if hasattr(F, name) else f"{name}_loss")
+    for shape, cut in (((50,), lambda r: r[:, 0]), ((50, 1), lambda r: r[:, :1])):
+        work = Workload(
+            nn.Linear(4, 8),
+            torch.randn(50, 4),
+            torch.rand(shape),
+            lambda result, target, cut=cut: function(torch.sigmoid(cut(result)), target),
+        )
+        case = make_case(work, torch.optim.SGD)
+        assert_told_as_it_is(case)
+    if name in ("mse", "smooth_l1", "huber", "l1"):  # the others want equal shapes
+        work = replace(work, targets=torch.rand(1, 30))
+        with pytest.warns(UserWarning, match="broadcasting"):
+            assert_told_as_it_is(make_case(work, torch.optim.SGD))
+
+
+LAID_OUT: dict[str, Any] = {
+    "roll": lambda x: x.roll(1, 2),
+    "channel_shuffle": lambda x: F.channel_shuffle(x, 2),
+    "glu": lambda x: F.glu(x, 1),
+    "logsigmoid": F.logsigmoid,
+    "rrelu": lambda x: F.rrelu(x, training=True),
+    "pixel_shuffle": lambda x: F.pixel_shuffle(x, 2),
+    "pixel_unshuffle": lambda x: F.pixel_unshuffle(x, 2),
+    "reflection": lambda x: F.pad(x, (1, 1, 1, 1), mode="reflect"),
+    "replication": lambda x: F.pad(x, (1, 1, 1, 1), mode="replicate"),
+    "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
+}
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "channels last", "permuted"])
+@pytest.mark.parametrize("name", LAID_OUT)
+def test_operators_that_choose_the_layout_of_their_result(name: str, layout: str) -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = nn.Parameter(torch.rand(1, 4, 1, 1) + 0.5)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return LAID_OUT[name](x * self.scale)
+
+    x = torch.randn(2, 4, 6, 6)
+    if layout == "channels last":
+        x = x.to(memory_format=torch.channels_last)
+    elif layout == "permuted":
+        x = torch.randn(6, 2, 6, 4).permute(1, 3, 2, 0)
+    work = Workload(Model(), x, torch.zeros(()), lambda r, t: (r.flatten(1) ** 2).sum() + t)
+    if name == "channel_shuffle" and layout == "permuted":  # PyTorch's fake one cannot do it
+        with pytest.raises(LabError, match="channel_shuffle"):
+            make_case(work, torch.optim.SGD)
+        return
+    case = make_case(work, torch.optim.SGD)
+    assert_told_as_it_is(case)
+    if name != "rrelu":  # which no file can hold
+        assert write_dot(read_dot(write_dot(case.graph))) == write_dot(case.graph)
 
 
 def test_a_view_that_is_not_declared_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -585,9 +585,12 @@ def test_an_interrupted_pack_leaves_nothing(tmp_path: Path) -> None:
     cells = [{"cell_type": "code", "source": text} for text in (source, "time.sleep(60)")]
     write(here / "01_profiler.ipynb", json.dumps({"cells": cells}))
     called = [sys.executable, "-m", "lab_utils", "pack", *NAMED]
+    # A shell in the background ignores SIGINT, and whoever it starts would too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         called, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **surroundings(here)
     )
+    signal.signal(signal.SIGINT, before)
     end = time.monotonic() + 60
     while not (tmp_path / "pid").is_file() or not (tmp_path / "pid").read_text():
         assert process.poll() is None, process.communicate()

@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
-from torch import fx
+from torch import fx, nn
 
 from autograder.engine.analysis import step_of
 from autograder.engine.apply import rewrite_with
@@ -26,10 +26,11 @@ from lab_utils.execute import StepResult, example_values, measured_peak, run
 from lab_utils.graph import copy_graph
 from lab_utils.lab4b.candidate_tasks import fields_of
 from lab_utils.memory import live_bytes
+from lab_utils.models import Workload
 from lab_utils.schedule import Schedule, as_soon_as_possible, program_order, random_order
 from tests.lab4a_solutions import functions
 from tests.strategies import random_step_graph
-from tests.workloads import CASES, Case
+from tests.workloads import CASES, Case, make_case
 
 # Shrinking a whole graph takes minutes and says little more.
 WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -201,3 +202,34 @@ def assert_agree(graph: fx.Graph, seed: int) -> None:
     whole = {node: float(place % 61 + 3) for place, node in enumerate(graph.nodes)}
     budget = int(0.8 * peak_in_program_order(graph))
     assert solved["choose"](graph, whole, budget) == reference.choose(graph, whole, budget)
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.3])
+def test_dropout_with_any_chance_is_recomputed(chance: float) -> None:
+    """A half is the default of the operator that draws, and is not told in the graph."""
+    model = nn.Sequential(nn.Linear(8, 64), nn.ReLU(), nn.Dropout(chance), nn.Linear(64, 8))
+    made = make_case(
+        Workload(model, torch.randn(64, 8), torch.randn(64, 8), nn.MSELoss()), torch.optim.SGD
+    )
+    line = live_bytes(made.graph, program_order(made.graph))
+    for budget in range(line.static, line.peak, (line.peak - line.static) // 8):
+        rewritten = apply(plan(made.graph, budget, estimated_seconds(made.graph)))
+        wanted, got = (
+            seeded_run(graph, made.values, program_order(graph))
+            for graph in (made.graph, rewritten)
+        )
+        assert_same(wanted, got)
+
+
+def test_a_step_without_forward_values_has_a_plan() -> None:
+    class Alone(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(torch.ones(()))
+
+        def forward(self, _: torch.Tensor) -> torch.Tensor:
+            return self.w
+
+    work = Workload(Alone(), torch.zeros(()), None, lambda r, _: r)
+    graph = make_case(work, torch.optim.SGD).graph
+    assert plan(graph, 0, estimated_seconds(graph)).recomputed == ()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
 import torch.utils.checkpoint
 from torch import nn
 
+from lab_utils.dot.read import read_dot
+from lab_utils.dot.write import write_dot
 from lab_utils.effects import is_random, overwritten_inputs, owns_memory
 from lab_utils.execute import run
 from lab_utils.graph import Kind, LabError, Phase, kind, outputs, phase
@@ -342,3 +346,131 @@ def test_a_checkpointed_model_recomputes_in_its_graph() -> None:
         assert torch.equal(got.outputs[f"grad:{path}"], parameter.grad)
     again = [n for n in case.graph.nodes if n.target is torch.ops.aten.tanh.default]
     assert [phase(n) for n in again] == [Phase.FORWARD, Phase.BACKWARD]
+
+
+class _Added(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = nn.Parameter(torch.zeros(6, 7))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.w
+
+
+class _Turned(_Added):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.t() * (self.w.t() + 1)
+
+
+@pytest.mark.parametrize("optimizer", [torch.optim.SGD, partial(torch.optim.Adam, fused=True)])
+@pytest.mark.parametrize(
+    ("model", "x"),
+    [
+        (_Added(), torch.randn(6, 7)),
+        (_Turned(), torch.randn(6, 7)),
+        (nn.Conv2d(3, 4, 3), torch.randn(2, 3, 6, 6).to(memory_format=torch.channels_last)),
+        (
+            nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last),  # type: ignore[call-overload]
+            torch.randn(2, 3, 6, 6),
+        ),
+    ],
+    ids=["expanded", "turned", "channels last", "weights channels last"],
+)
+def test_gradients_are_laid_out_as_their_parameters(
+    model: nn.Module, x: torch.Tensor, optimizer: Any
+) -> None:
+    """Autograd may send them in any layout; the fused update walks through memory."""
+    work = Workload(deepcopy(model), x, torch.zeros(()), lambda r, t: (r * r + r).sum() + t)
+    case = make_case(work, optimizer)
+    got = run(case.graph, case.values)
+    case.eager_step()
+    for path, parameter in work.model.named_parameters():
+        assert parameter.grad is not None
+        assert got.outputs[f"grad:{path}"].stride() == parameter.grad.stride()
+        assert torch.equal(got.outputs[f"grad:{path}"], parameter.grad)
+        assert torch.equal(got.state[case.placeholder(f"param:{path}")], parameter)
+    assert read_dot(write_dot(case.graph))
+
+
+class _Remembers(nn.Module):
+    """Keeps what it computes, in every place where a module can keep something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen = self.layer(x)
+        if not hasattr(self, "steps"):
+            self.register_buffer("steps", torch.arange(4.0), persistent=False)
+        return self.seen + self.steps
+
+
+def test_a_trace_leaves_the_model_alone() -> None:
+    model = _Remembers()
+    work = Workload(model, torch.randn(5, 4), torch.randn(5, 4), nn.MSELoss())
+    before = dict(vars(model))
+    trace_workload(work)
+    assert vars(model) == before
+    assert not dict(model.named_buffers())
+    trace_workload(work)
+    assert type(model(torch.randn(5, 4))) is torch.Tensor
+
+
+class _DropoutAgain(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        def block(z: torch.Tensor) -> torch.Tensor:
+            return nn.functional.dropout(self.layer(z), 0.3)
+
+        return torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)
+
+
+class _Complex(_Added):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        z = torch.fft.rfft(x @ self.w[:4, :4])
+        return (z * z.conj()).real
+
+
+class _Overwrites(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x.relu_())
+
+
+class _Attribute(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.mask = nn.Linear(4, 4), torch.ones(4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x) * self.mask
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (_DropoutAgain(), "draws random numbers in backward: torch.utils.checkpoint"),
+        (_Complex(), "aten._fft_r2c.default makes complex numbers"),
+        (_Overwrites(), "input:0 and target share memory"),
+        (_Attribute(), r"in the model \(_Attribute\) at .*register it as a buffer"),
+        (nn.LazyLinear(4), "parameter weight has no shape yet"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_would_be_silently_wrong_is_refused(model: nn.Module, says: str) -> None:
+    x = torch.randn(5, 4)
+    with pytest.raises(LabError, match=says):
+        trace_workload(Workload(model, x, x, lambda r, t: r.sum() + t.sum()))
+
+
+def test_a_loss_without_gradient_is_told() -> None:
+    work = Workload(nn.Linear(4, 4), torch.randn(5, 4), None, lambda r, _: r.detach().sum())
+    with pytest.raises(LabError, match="is it detached"):
+        trace_workload(work)

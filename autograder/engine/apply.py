@@ -111,7 +111,8 @@ class _Rewriter:
             layout = (list(val.shape), list(val.stride()))
             return aten.empty_strided.default, layout, {"dtype": val.dtype}
         if draws_numbers(node):
-            return bernoulli_again_, (args[0], args[1], self._state(node)), {}
+            chance = args[1] if len(args) > 1 else kwargs.get("p", 0.5)  # its default
+            return bernoulli_again_, (args[0], chance, self._state(node)), {}
         if node.target is aten.native_batch_norm.default and overwritten_inputs(node):
             args = (*args[:3], None, None, *args[5:])
         return node.target, args, kwargs

@@ -116,7 +116,9 @@ class Simulator:
         again = [m for m, at in enumerate(run) if at < NEVER]
         clones = self._clone_keys(run, again, fates)
         fate = np.asarray(fates)
-        firsts, lasts, sizes = self._lifetimes(fates, fate, run, np.array(last_read), again)
+        firsts, lasts, sizes = self._lifetimes(
+            fates, fate, run, np.array(last_read, dtype=np.int64), again
+        )
         scale = self.length + 1
         total = self.length + len(clones)
         # Fine steps: a clone's is its rank, a node's comes after the clones before it.

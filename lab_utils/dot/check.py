@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from lab_utils.cpu_kernels import CONTIGUOUS, cpu_fake_mode, without_unwanted
+from lab_utils.cpu_kernels import CONTIGUOUS, SUGGESTED, cpu_fake_mode, without_unwanted
 from lab_utils.dot.arguments import parse_call
 from lab_utils.dot.operator_rules import arguments_by_name, check_operands
 from lab_utils.dot.operators import resolve
@@ -33,7 +33,11 @@ DEVICE_DEPENDENT = frozenset(
         "aten.native_batch_norm.default",
         "aten.native_layer_norm.default",
         "aten.native_group_norm.default",
-        *map(str, CONTIGUOUS),
+        "aten.pixel_shuffle.default",
+        "aten.pixel_unshuffle.default",
+        "aten.reflection_pad2d.default",
+        "aten.replication_pad2d.default",
+        *map(str, (*CONTIGUOUS, *SUGGESTED)),
     }
 )
 _CUTS = frozenset({"aten.unbind.int", "aten.split.Tensor", "aten.unsafe_split.Tensor"})

@@ -45,12 +45,14 @@ masked_fill_.Tensor tril.default triu.default
 """
 
 _ACTIVATIONS = """
-celu.default elu.default elu_.default elu_backward.default gelu.default gelu_backward.default
+celu.default celu_.default elu.default elu_.default elu_backward.default gelu.default
+gelu_backward.default
 glu.default glu_backward.default hardshrink.default hardshrink_backward.default
-hardsigmoid.default hardsigmoid_backward.default hardswish.default hardswish_.default
+hardsigmoid.default hardsigmoid_.default hardsigmoid_backward.default hardswish.default
+hardswish_.default
 hardswish_backward.default hardtanh.default hardtanh_.default hardtanh_backward.default
 leaky_relu.default leaky_relu_.default leaky_relu_backward.default log_sigmoid_backward.default
-log_sigmoid_forward.default logit_backward.default mish.default mish_backward.default
+log_sigmoid_forward.default logit_backward.default mish.default mish_.default mish_backward.default
 _prelu_kernel.default _prelu_kernel_backward.default relu.default relu_.default sigmoid.default
 sigmoid_.default sigmoid_backward.default silu.default silu_.default silu_backward.default
 softplus.default softplus_backward.default softshrink.default softshrink_backward.default

@@ -34,6 +34,7 @@ from torch import fx
 
 from lab_utils.dot.arguments import write_call
 from lab_utils.dot.drawing import DotError
+from lab_utils.dot.operator_rules import arguments_by_name, check_operands
 from lab_utils.dot.operators import resolve
 from lab_utils.dot.values import value_text
 from lab_utils.effects import overwrite_order
@@ -151,8 +152,11 @@ def _attributes(node: fx.Node) -> tuple[dict[str, str], list[tuple[str, fx.Node]
     try:
         operator, call, holes = operator_name(node), "", list[tuple[str, fx.Node]]()
         if node.op != "placeholder":
-            resolve(operator)
+            target = resolve(operator)
             call, holes = write_call(node.args, node.kwargs)
+            if isinstance(target, torch._ops.OpOverload):
+                vals = fx.map_arg((node.args, node.kwargs), lambda read: read.meta.get("val"))
+                check_operands(operator, arguments_by_name(target, *vals))
         value = value_text(node.meta.get("val"))
     except LabError as error:
         raise _error(node, str(error)) from None

@@ -100,5 +100,6 @@ def _graphviz(picture: Picture, form: str) -> bytes:
             f"Graphviz needed more than {_GRAPHVIZ_SECONDS} s: this is a plain picture in lanes"
         ) from None
     if done.returncode:
-        raise LabError(f"Graphviz failed: {done.stderr.decode(errors='replace').strip()}")
+        words = done.stderr.decode(errors="replace").split("\n")[0]
+        raise LabError(f"Graphviz failed: {words[:300]}")
     return done.stdout

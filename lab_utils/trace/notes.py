@@ -64,7 +64,7 @@ def module_paths(model: nn.Module) -> Iterator[None]:
     notes, handles = Notes(), []
     for path, module in model.named_modules():
         handles.append(module.register_forward_pre_hook(partial(_begin_module, notes, path)))
-        handles.append(module.register_forward_hook(lambda *_: notes.end()))
+        handles.append(module.register_forward_hook(lambda *_: notes.end(), always_call=True))
     try:
         with notes:
             yield

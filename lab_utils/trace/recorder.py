@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 import torch
@@ -57,7 +58,11 @@ class Recorder:
         if not trained:
             raise TraceError("the model has no parameter that requires a gradient")
         # Through backward too: torch.utils.checkpoint runs parts of the model again there.
-        with _holding(self.model, {**part["param"], **part["buffer"]}):
+        with (
+            _untouched(self.model),
+            _holding(self.model, {**part["param"], **part["buffer"]}),
+            _autocast_cache(),
+        ):
             with noted({"phase": Phase.FORWARD}):
                 result = self._forward(part["input"])
             self.phase = Phase.LOSS
@@ -71,6 +76,8 @@ class Recorder:
         for path, grad in used.items():
             if grad.layout is not torch.strided:
                 raise TraceError(f"the gradient of {path} is sparse: trace it with sparse=False")
+        with noted({"phase": Phase.BACKWARD}), torch.no_grad():
+            used = {path: _laid_out_as(trained[path], grad) for path, grad in used.items()}
         self.phase = Phase.OPTIMIZER
         with noted({"phase": Phase.OPTIMIZER}), torch.no_grad():
             self._update(trained, used, part["state"])
@@ -141,6 +148,38 @@ class Recorder:
                 watch(function)
 
 
+def _laid_out_as(parameter: torch.Tensor, grad: torch.Tensor) -> torch.Tensor:
+    """``grad`` with the strides of its parameter, which autograd gives to ``.grad`` as well.
+
+    The fused update relies on it: it walks through both without looking at strides.
+    """
+    strides = zip(grad.shape, grad.stride(), parameter.stride(), strict=True)
+    if all(mine == wanted for size, mine, wanted in strides if size > 1):
+        return grad
+    order = sorted(range(grad.dim()), key=parameter.stride().__getitem__, reverse=True)
+    back = [order.index(dim) for dim in range(grad.dim())]
+    return grad.permute(order).clone(memory_format=torch.contiguous_format).permute(back)
+
+
+@contextmanager
+def _untouched(model: nn.Module) -> Iterator[None]:
+    """What forward sets in a module while this is open is gone afterwards: it is no real tensor."""
+    tables = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set")
+    before = [
+        (module, dict(vars(module)), {name: copy(vars(module)[name]) for name in tables})
+        for module in model.modules()
+    ]
+    try:
+        yield
+    finally:
+        for module, held, copies in before:
+            vars(module).clear()
+            vars(module).update(held)
+            for name, kept in copies.items():
+                vars(module)[name].clear()
+                vars(module)[name].update(kept)
+
+
 @contextmanager
 def _holding(model: nn.Module, state: Mapping[str, torch.Tensor]) -> Iterator[None]:
     """While this is open, the model's parameters and buffers are those of ``state``, by path.
@@ -170,6 +209,17 @@ def _holding(model: nn.Module, state: Mapping[str, torch.Tensor]) -> Iterator[No
     finally:
         for place, name, tensor in held:
             place[name] = tensor  # type: ignore[assignment]
+
+
+@contextmanager
+def _autocast_cache() -> Iterator[None]:
+    """Casts are kept within a pass, as in eager PyTorch; ``make_fx`` turns that off."""
+    before = torch.is_autocast_cache_enabled()
+    torch.set_autocast_cache_enabled(True)
+    try:
+        yield
+    finally:
+        torch.set_autocast_cache_enabled(before)
 
 
 def _autograd_functions(loss: torch.Tensor) -> list[Any]:

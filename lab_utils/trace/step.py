@@ -15,9 +15,11 @@ from typing import Any
 
 import torch
 from torch import fx, nn
+from torch.nn.parameter import is_lazy
 
 from lab_utils.cpu_kernels import cpu_fake_mode, plain_recurrent_layers
-from lab_utils.graph import LabError
+from lab_utils.effects import is_random, overwritten_inputs, storages
+from lab_utils.graph import LabError, Phase, operator_name, phase
 from lab_utils.models import Workload
 from lab_utils.trace.notes import module_paths
 from lab_utils.trace.older_torch import whole_operators
@@ -46,7 +48,9 @@ def trace_training_step(
 
     The graph's placeholders are the inputs, parameters, buffers and optimizer
     states; ``lab_utils.execute.step_values`` finds their tensors. It returns the
-    loss and the gradients; parameters and buffers are updated in place.
+    loss and the gradients; parameters and buffers are updated in place. The numbers are
+    eager PyTorch's, bit for bit, where its operators are the same; an LSTM is traced as
+    plain operators in place of a fused one, and agrees up to rounding.
 
     Raises:
         TraceError: an optimizer, operator or model that has no faithful graph.
@@ -56,9 +60,11 @@ def trace_training_step(
         fakes = {source: _fake_like(value) for source, value in given.items()}
     recorder = Recorder(model, inputs, targets, loss, optimizer)
     raw = _make_fx(recorder, fakes, model)
-    return tidy(
+    graph = tidy(
         RawTrace(raw.graph, raw, list(given), _input_names(model, inputs), *recorder.gradients())
     )
+    _check_faithful(graph, given)
+    return graph
 
 
 def trace_workload(
@@ -79,7 +85,10 @@ def step_inputs(
     given |= {f"input:{key}": value for key, value in named.items()}
     if targets is not None:
         given["target"] = targets
-    given |= {f"param:{path}": p for path, p in model.named_parameters()}
+    for path, parameter in model.named_parameters():
+        if is_lazy(parameter):
+            raise TraceError(f"parameter {path} has no shape yet: run the model once before")
+        given[f"param:{path}"] = parameter
     given |= {f"buffer:{path}": b for path, b in model.named_buffers()}
     updater = Updater(optimizer)
     for path, parameter in model.named_parameters():
@@ -108,6 +117,43 @@ def _check_state(model: nn.Module) -> None:
                     f"{other} and {path} are views of the same memory, which a graph does not "
                     "follow: make one of them a copy (clone)"
                 )
+
+
+def _check_faithful(graph: fx.Graph, given: Mapping[str, torch.Tensor]) -> None:
+    """Refuse a graph that would silently compute something else than eager PyTorch."""
+    for node in graph.nodes:
+        told = node.meta.get("val")
+        values = told if isinstance(told, tuple) else (told,)
+        if any(isinstance(value, torch.Tensor) and value.is_complex() for value in values):
+            raise TraceError(f"{_called(node)} makes complex numbers, which are not supported")
+        if phase(node) is Phase.BACKWARD and is_random(node):
+            raise TraceError(
+                f"{_called(node)} draws random numbers in backward: torch.utils.checkpoint draws "
+                "those of forward again, which a graph does not follow; trace the model without it"
+            )
+    memory = storages(graph)
+    overwritten = {
+        storage.owner.meta["source"]
+        for node in graph.nodes
+        for target in overwritten_inputs(node)
+        for storage in memory[target]
+        if storage.owner.op == "placeholder"
+    }
+    owner: dict[int, str] = {}
+    for source, value in given.items():
+        if value.device.type == "meta" or not value.numel():
+            continue
+        other = owner.setdefault(value.untyped_storage()._cdata, source)
+        if other != source and overwritten & {other, source}:
+            raise TraceError(
+                f"{other} and {source} share memory, and the step overwrites it, which a graph "
+                "does not follow: make one of them a copy (clone)"
+            )
+
+
+def _called(node: fx.Node) -> str:
+    module = node.meta["module"]
+    return f"{operator_name(node)} in {module}" if module else operator_name(node)
 
 
 def _fake_like(value: torch.Tensor) -> torch.Tensor:

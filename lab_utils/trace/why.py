@@ -26,6 +26,14 @@ _NEEDS_COUNT = (
     "the size of its result depends on the numbers, and a graph has none while it is traced: "
     "keep the shape, for instance with a mask and torch.where"
 )
+_NOT_GIVEN = (
+    "it reads a tensor that is neither an input nor a parameter or buffer of the model: register "
+    "it as a buffer (of a loss with weights: make the loss a part of the model)"
+)
+_NO_GRADIENT = (
+    "the loss does not depend on any parameter that requires a gradient: is it detached, or "
+    "traced under torch.no_grad()?"
+)
 
 
 def why(error: Exception, phase: Phase, model: nn.Module) -> str:
@@ -42,7 +50,11 @@ def _what(error: Exception) -> str:
     text = str(error).strip()
     first = text.splitlines()[0] if text else type(error).__name__
     operator = getattr(error, "operator", None)
-    if isinstance(error, DataDependentOutputException):
+    if "convert all Tensors to FakeTensors" in text:
+        first = _NOT_GIVEN
+    elif "does not require grad" in text:
+        first = _NO_GRADIENT
+    elif isinstance(error, DataDependentOutputException):
         first = _NEEDS_VALUES
     elif isinstance(error, DynamicOutputShapeException):
         first = _NEEDS_COUNT
