@@ -324,3 +324,15 @@ def test_strides_that_nobody_steps_by_make_no_difference() -> None:
     assert value_text(odd) == value_text(even)
     assert value_text(torch.empty_strided((3, 1), (1, 7), device="meta")) == "f32[3,1]"
     assert value_text(torch.empty_strided((3, 2), (1, 3), device="meta")) == "f32[3,2]{1,3}"
+
+
+def test_what_could_not_be_read_is_not_written() -> None:
+    """Backward of a loss without reduction trusts its targets: no file may hold it."""
+    work = Workload(
+        nn.Linear(4, 8),
+        torch.randn(5, 4),
+        torch.randint(8, (5,)),
+        lambda r, t: nn.functional.cross_entropy(r, t, reduction="none").mean(),
+    )
+    with pytest.raises(DotError, match=r"cannot write node .*reduction must be 1"):
+        write_dot(trace_workload(work))
