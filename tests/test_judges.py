@@ -180,6 +180,13 @@ def test_names_that_nobody_knows_are_not_told_of_a_hidden_graph(judge: Judge) ->
     assert "MFRGGZDF" in str(judge.judge("2.1", 0, {"answer": ["MFRGGZDF"]}))
 
 
+def test_an_error_that_came_on_a_public_graph_too_is_told(judge: Judge) -> None:
+    reply = {"error": "there is no classify in this notebook", "look": "Its cell was renamed."}
+    told = judge.judge("1.1", HIDDEN, reply, is_known=True)
+    assert told == judge.judge("1.1", 0, reply)
+    assert "renamed" in str(judge.judge("1.1", HIDDEN, reply))
+
+
 def test_a_line_that_is_in_no_notebook_is_not_told_of_a_hidden_graph() -> None:
     cell = nbformat.v4.new_code_cell("def f():\n    raise ValueError(text)")
     books = {"03_backward": nbformat.v4.new_notebook(cells=[cell])}

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import lab_utils
+from autograder.executor import inside
 from autograder.executor.inside.usage import mapped
 from lab_utils.checks import OWN_LINE, Case, Finding, attempt, cut, outcome
 from lab_utils.graph import LabError
@@ -48,9 +49,12 @@ class Judge:
         self._tasks = importlib.import_module(f"lab_utils.{lab}")
         self._lab = importlib.import_module(f"autograder.{lab}.grade")
 
-    def judge(self, task: str, case: int, reply: Mapping[str, Any]) -> dict[str, Any]:
+    def judge(
+        self, task: str, case: int, reply: Mapping[str, Any], is_known: bool = False
+    ) -> dict[str, Any]:
         """What is wrong with a reply, in words that may be shown to the student.
 
+        ``is_known``: it is an error that came on a public graph too, word for word.
         ``forged``: honest code of the sandbox does not give such an answer.
         """
         subject = self._cases(task)[case]
@@ -62,7 +66,7 @@ class Judge:
             if _is_out_of_memory(error):
                 raise
             findings, forged = (_UNREADABLE,), True
-        if is_hidden:
+        if is_hidden and not is_known:
             told = [self._told_of_hidden(task, one, "error" in reply) for one in findings[:_MOST]]
         else:
             told = [one.cut(_LONGEST) for one in findings[:_MOST]]
@@ -161,9 +165,9 @@ class Judge:
 
 @cache
 def _our_words() -> frozenset[str]:
-    """All words in what students have of our code; messages are among them."""
-    sources = Path(lab_utils.__file__).parent.rglob("*.py")
-    texts = [path.read_text(encoding="utf-8") for path in sources]
+    """All words in our code on the student's side; its messages are among them."""
+    folders = (Path(package.__file__ or "").parent for package in (lab_utils, inside))
+    texts = (path.read_text(encoding="utf-8") for f in folders for path in f.rglob("*.py"))
     return frozenset(word for text in texts for word in _WORD.findall(text))
 
 

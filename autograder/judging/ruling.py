@@ -40,6 +40,7 @@ class Ruling:
         self._plan, self._judges, self._submission = plan, judges, submission
         self._waste, self._left = WASTE, MOST
         self._lines: set[str] | None = None
+        self._errors: dict[Test, list[Reply]] = {}  # on public graphs, which come first
 
     def follow_up(self, notebook: Notebook, replies: Sequence[Reply]) -> list[Question]:
         """Ask again with right versions of earlier functions, where these may be to blame."""
@@ -97,9 +98,12 @@ class Ruling:
         name: dict[str, Any] = {"name": "a graph", "hidden": True}
         try:
             name = self._judges.ask(test.lab, "name", **where)
-            if name["hidden"] and "look" in reply:
+            is_known = reply in self._errors.get(test, ())
+            if "error" in reply and not name["hidden"]:
+                self._errors.setdefault(test, []).append(reply)
+            elif "look" in reply and not is_known:
                 reply = {**reply, "look": self._own_line(str(reply["look"]))}
-            told = self._ask(test.lab, "judge", **where, reply=reply)
+            told = self._ask(test.lab, "judge", **where, reply=reply, is_known=is_known)
         except Undecided:
             self._remark("undecided", "an answer took the judge too long, or too much", test)
             return CaseVerdict(name["name"], name["hidden"], (_UNDECIDED,))
