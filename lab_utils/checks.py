@@ -30,7 +30,7 @@ class Finding:
 
     def cut(self, most: int) -> Finding:
         """The same in at most so many characters a part."""
-        return Finding(cut(self.yours, most), cut(self.wanted, 2 * most), cut(self.look, 2 * most))
+        return Finding(cut(self.yours, most), cut(self.wanted, most), cut(self.look, most))
 
     def __str__(self) -> str:
         return f"  yours : {self.yours}\n  wanted: {self.wanted}\n  look  : {self.look}"
@@ -254,7 +254,7 @@ def _in_words(error: BaseException) -> str:
 
 
 #: How a line of the student's own code is told.
-OWN_LINE = re.compile(r"line (\d+) of [\w<>]+: ")
+OWN_LINE = re.compile(r"line (\d{1,4})(?: of [\w<>]+)?: ")
 
 
 def _where(error: BaseException) -> str:

@@ -130,6 +130,17 @@ def is_random(node: fx.Node) -> bool:
     return isinstance(node.target, torch._ops.OpOverload) and _schema(node.target).random
 
 
+def draws_numbers(node: fx.Node) -> bool:
+    """Whether ``node`` uses random numbers: attention without dropout does not."""
+    if not is_random(node):
+        return False
+    for place, argument in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
+        if argument.name == "dropout_p":
+            given = node.args[place] if place < len(node.args) else argument.default_value
+            return bool(node.kwargs.get("dropout_p", given))
+    return True
+
+
 def overwritten_inputs(node: fx.Node) -> list[fx.Node]:
     """The nodes whose memory ``node`` changes: in-place operators, running statistics."""
     if not isinstance(node.target, torch._ops.OpOverload):

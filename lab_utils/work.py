@@ -122,7 +122,7 @@ def _text(name: str, value: Any) -> str:
             return _source(value)
         except (OSError, TypeError):
             raise LabError(
-                f"the text of {name} cannot be found: run its cell again, without exec"
+                f"the text of {name} cannot be found: run the cell that defines it again"
             ) from None
     home = getattr(value, "__module__", None)
     if home and getattr(value, "__qualname__", None):
@@ -149,7 +149,7 @@ def _source(value: Any) -> str:
     text = "".join(linecache.getlines(methods[0].__code__.co_filename))
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ClassDef) and node.name == value.__name__:
-            return textwrap.dedent(ast.get_source_segment(text, node, padded=True) or "").strip()
+            return _segment(text, node)
     return _typed(value.__name__)
 
 
@@ -169,8 +169,14 @@ def _typed(name: str) -> str:
             continue
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
-                return ast.get_source_segment(text, node) or ""
+                return _segment(text, node)
     raise OSError(f"no cell defines {name}")
+
+
+def _segment(text: str, node: ast.FunctionDef | ast.ClassDef) -> str:
+    """The lines of a definition, decorators included."""
+    first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+    return textwrap.dedent("\n".join(text.splitlines()[first - 1 : node.end_lineno])).strip()
 
 
 def _is_own(value: Any) -> bool:

@@ -199,7 +199,8 @@ def test_a_function_below_a_magic_is_carried_over(
 ) -> None:
     """``%%time`` runs a cell in a way that hides its text from Python."""
     cells = (
-        "%%time\ndef twice(x):\n    return more(x) + x\n",
+        "def wrap(f):\n    f.is_wrapped = True\n    return f\n",
+        "%%time\n@wrap\ndef twice(x):\n    return more(x) + x\n",
         "def more(x):\n    return x\n",
         "from lab_utils.work import save_work\nsave_work(twice)\n",
     )
@@ -215,3 +216,4 @@ def test_a_function_below_a_magic_is_carried_over(
     )
     monkeypatch.chdir(tmp_path)
     assert work.load_work("twice")(3) == 6
+    assert work.load_work("twice").is_wrapped

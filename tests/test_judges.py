@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 import time
@@ -174,10 +175,28 @@ def test_an_error_of_the_students_own_words_is_not_told_of_a_hidden_graph(
 
 
 def test_names_that_nobody_knows_are_not_told_of_a_hidden_graph(judge: Judge) -> None:
-    told = judge.judge("2.1", HIDDEN, {"answer": ["MFRGGZDF", "NBSWY3DP"]})["findings"]
+    names = ["MFRGGZDF", "NBSWY3DP", "日本語秘密", "1234567890" * 4, "☃☂"]
+    told = judge.judge("2.1", HIDDEN, {"answer": names})["findings"]
     assert told
-    assert not any(name in str(told) for name in ("MFRGGZDF", "NBSWY3DP"))
+    assert not any(name in str(told) for name in names)
     assert "MFRGGZDF" in str(judge.judge("2.1", 0, {"answer": ["MFRGGZDF"]}))
+
+
+@pytest.mark.parametrize("kind", [NameError, ZeroDivisionError, AssertionError, StopIteration])
+def test_errors_on_hidden_graphs_are_told_by_their_type(judge: Judge, kind: type) -> None:
+    reply = {"error": f"{kind.__name__}: loot", "look": "See the task."}
+    assert judge.judge("1.1", HIDDEN, reply)["findings"][0]["yours"] == kind.__name__
+    assert "int" not in judge.judge("1.1", HIDDEN, {"error": "int: loot"})["findings"][0]["yours"]
+
+
+def test_our_own_words_stay_as_they_are_on_hidden_graphs() -> None:
+    text = (ROOT / "autograder" / "lab4b" / "mistakes.py").read_text()
+    tables = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Dict)]
+    hints = [key.value for table in tables for key in table.keys if isinstance(key, ast.Constant)]
+    assert len(hints) > 5
+    judge = Judge("lab4b")
+    for hint in map(str, hints):
+        assert judge._known_words("5.4", hint) == hint
 
 
 def test_an_error_that_came_on_a_public_graph_too_is_told(judge: Judge) -> None:
@@ -192,7 +211,8 @@ def test_a_line_that_is_in_no_notebook_is_not_told_of_a_hidden_graph() -> None:
     books = {"03_backward": nbformat.v4.new_notebook(cells=[cell])}
     ruled = Ruling(read_plan(LAB, ROOT / "solutions" / LAB), Slow(), Submission("a", books, {}))
     own, other = "line 2 of f: raise ValueError(text)", "line 2 of f: loot"
-    assert ruled._own_line(own) == own
+    assert ruled._own_line(own) == "line 2: raise ValueError(text)"
+    assert ruled._own_line(f"line {'9' * 5000} of f: x").startswith("line 9")  # words of nobody's
     assert "loot" not in ruled._own_line(other)
     assert ruled._own_line("The part marked for you.") == "The part marked for you."
 
@@ -229,12 +249,16 @@ def test_what_an_answer_leaves_in_memory_is_gone_before_the_next(
             "from autograder.judging import process; process._FULL = -1; process.main()",
         ),
     )
-    crew = Judges()
+    crew, processes = Judges(), []
     try:
-        wrong = [crew.ask(LAB, "judge", task="2.1", case=n, reply={"answer": []}) for n in (0, 1)]
+        for case in (0, 1):
+            told = crew.ask(LAB, "judge", task="2.1", case=case, reply={"answer": []})
+            assert told["findings"]
+            assert not told["forged"]
+            processes.append(crew._all[0]._process)
     finally:
         crew.close()
-    assert all(told["findings"] and not told["forged"] for told in wrong)
+    assert processes[0] is not processes[1]
 
 
 @pytest.mark.parametrize("reply", [{"answer": ["x" * 5000]}, {"error": "x" * 5000}])

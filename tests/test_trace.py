@@ -398,9 +398,12 @@ class _Remembers(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.layer = nn.Linear(4, 4)
+        self.cache: dict[str, torch.Tensor] = {}
+        self.all: list[torch.Tensor] = []
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.seen = self.layer(x)
+        self.all.append(self.cache.setdefault("seen", self.seen))
         if not hasattr(self, "steps"):
             self.register_buffer("steps", torch.arange(4.0), persistent=False)
         return self.seen + self.steps
@@ -413,6 +416,8 @@ def test_a_trace_leaves_the_model_alone() -> None:
     trace_workload(work)
     assert vars(model) == before
     assert not dict(model.named_buffers())
+    assert not model.cache
+    assert not model.all
     trace_workload(work)
     assert type(model(torch.randn(5, 4))) is torch.Tensor
 
@@ -457,10 +462,10 @@ class _Attribute(nn.Module):
     ("model", "says"),
     [
         (_DropoutAgain(), "draws random numbers in backward: torch.utils.checkpoint"),
-        (_Complex(), "aten._fft_r2c.default makes complex numbers"),
+        (_Complex(), "aten._fft_r2c.default holds complex numbers"),
         (_Overwrites(), "input:0 and target share memory"),
         (_Attribute(), r"in the model \(_Attribute\) at .*register it as a buffer"),
-        (nn.LazyLinear(4), "parameter weight has no shape yet"),
+        (nn.LazyLinear(4), "weight has no shape yet"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -468,6 +473,30 @@ def test_what_would_be_silently_wrong_is_refused(model: nn.Module, says: str) ->
     x = torch.randn(5, 4)
     with pytest.raises(LabError, match=says):
         trace_workload(Workload(model, x, x, lambda r, t: r.sum() + t.sum()))
+
+
+def test_attention_without_dropout_may_be_checkpointed() -> None:
+    """Its operator could draw random numbers, and does not."""
+
+    class Attention(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            def block(z: torch.Tensor) -> torch.Tensor:
+                y = self.layer(z)
+                return nn.functional.scaled_dot_product_attention(y, y, y)
+
+            return torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)
+
+    work = Workload(Attention(), torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4), nn.MSELoss())
+    case = make_case(work, torch.optim.SGD)
+    got = run(case.graph, case.values)
+    case.eager_step()
+    for path, parameter in work.model.named_parameters():
+        assert parameter.grad is not None
+        assert torch.equal(got.outputs[f"grad:{path}"], parameter.grad)
 
 
 def test_a_loss_without_gradient_is_told() -> None:

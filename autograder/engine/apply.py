@@ -18,8 +18,8 @@ from torch import fx
 from autograder.engine.replay import bernoulli_again_, generator_state
 from autograder.engine.rewrite import Clones, Rewritten, make_wait
 from autograder.engine.simulate import Fate
-from autograder.engine.values import Step, draws_numbers, needed_inputs
-from lab_utils.effects import Storage, overwritten_inputs, storages
+from autograder.engine.values import Step, needed_inputs
+from lab_utils.effects import Storage, draws_numbers, overwritten_inputs, storages
 from lab_utils.graph import Kind, Phase, copy_graph, mark_recomputed
 from lab_utils.kept import is_early
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import fx
 
-from autograder.engine.values import NEVER, Maker, draws_numbers, needed_inputs
-from lab_utils.effects import Storage, overwritten_inputs
+from autograder.engine.values import NEVER, Maker, needed_inputs
+from lab_utils.effects import Storage, draws_numbers, overwritten_inputs
 
 if TYPE_CHECKING:
     from autograder.engine.analysis import Analysis

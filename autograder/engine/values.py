@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 import torch
 from torch import fx
 
-from lab_utils.effects import is_random
-
 aten = torch.ops.aten
 
 #: A place after all others: "backward never reads it".
@@ -86,17 +84,6 @@ class Step:
     def value(self, name: str) -> int:
         """The index of the value that the node ``name`` makes."""
         return next(i for i, v in enumerate(self.values) if v.name == name)
-
-
-def draws_numbers(node: fx.Node) -> bool:
-    """Whether ``node`` uses random numbers: attention without dropout does not."""
-    if not is_random(node):
-        return False
-    for place, argument in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
-        if argument.name == "dropout_p":
-            given = node.args[place] if place < len(node.args) else argument.default_value
-            return bool(node.kwargs.get("dropout_p", given))
-    return True
 
 
 def needed_inputs(node: fx.Node) -> list[fx.Node]:

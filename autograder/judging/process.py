@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import lab_utils
@@ -35,6 +36,14 @@ _LONG_WORD = re.compile(r"\S{80,}")  # nobody's name or number; it could hold an
 _NODE = "‹node›"
 _SUFFIX = re.compile(r"(_recomp|_\d+)$")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_RUN = re.compile(r"\w+")
+_NUMBER = re.compile(r"\d{1,15}|\d{1,3}e\d{0,3}")
+_UNUSUAL = re.compile(r"[^\x20-\x7e…×–‹›]")  # characters that no message of ours has
+_EXCEPTIONS = {
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+}
 _NOTHING_YET = "nothing yet"
 _OWN_WORDS = "an error in words that are not told here: it is a hidden graph"
 _UNREADABLE = Finding(
@@ -77,11 +86,11 @@ class Judge:
         yours = finding.yours
         if is_error and yours != _NOTHING_YET:  # its text may be the graph itself
             kind = yours.partition(":")[0]
-            yours = kind if isinstance(getattr(builtins, kind, None), type) else _OWN_WORDS
+            yours = kind if kind in _EXCEPTIONS else _OWN_WORDS
         look = finding.look  # a line of the student's own: the grader has seen that it is one
         look = self._veiled(task, look) if OWN_LINE.match(look) else self._known_words(task, look)
-        yours, wanted = (self._known_words(task, part) for part in (yours, finding.wanted))
-        return Finding(yours, wanted, look).cut(_LONGEST)
+        wanted = self._known_words(task, finding.wanted)
+        return Finding(yours if is_error else self._known_words(task, yours), wanted, look)
 
     def name(self, task: str, case: int) -> dict[str, Any]:
         """What a case is called, and whether it is hidden."""
@@ -103,6 +112,8 @@ class Judge:
         """The answer of a right version of ``name``; None where there is none."""
         try:
             return self._lab.lend(task, name, self._cases(task)[case], arguments)
+        except MemoryError:
+            raise
         except Exception:  # arguments that are none
             return None
 
@@ -111,7 +122,10 @@ class Judge:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / Path(file).name
             path.write_text(content, encoding="utf-8", errors="replace")
-            return attempt(self._tasks.task_called(task), path, self._cases(task)[0].given)
+            reply = attempt(self._tasks.task_called(task), path, self._cases(task)[0].given)
+            if reply.get("error", "").startswith(MemoryError.__name__):
+                raise MemoryError
+            return reply
 
     def difference(self, made: Any, handed_in: Any) -> str:
         """How two files differ, in words; empty if they do not."""
@@ -138,14 +152,16 @@ class Judge:
 
     def _known_words(self, task: str, text: str) -> str:
         """``text`` with words of ours and names of public graphs alone."""
-        public, secret = self._words(task)[0], self._secrets(task)
+        known = (self._words(task)[0] | _words_in(lab_utils, inside, self._lab)) - self._secrets(
+            task
+        )
 
         def veil(found: re.Match[str]) -> str:
-            stems = set(_stems(found[0]))
-            is_known = stems & (public | _our_words()) and secret.isdisjoint(stems)
+            is_known = _NUMBER.fullmatch(found[0]) or not known.isdisjoint(_stems(found[0]))
             return found[0] if is_known else _NODE
 
-        return _LONG_WORD.sub("‹…›", _WORD.sub(veil, cut(text, _LONGEST)))
+        plain = _UNUSUAL.sub("", _RUN.sub(veil, cut(text, _LONGEST)))
+        return _LONG_WORD.sub("‹…›", plain)
 
     @cache  # noqa: B019
     def _words(self, task: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -164,9 +180,9 @@ class Judge:
 
 
 @cache
-def _our_words() -> frozenset[str]:
-    """All words in our code on the student's side; its messages are among them."""
-    folders = (Path(package.__file__ or "").parent for package in (lab_utils, inside))
+def _words_in(*modules: ModuleType) -> frozenset[str]:
+    """All words in the code around ``modules``; messages are among them."""
+    folders = (Path(module.__file__ or "").parent for module in modules)
     texts = (path.read_text(encoding="utf-8") for f in folders for path in f.rglob("*.py"))
     return frozenset(word for text in texts for word in _WORD.findall(text))
 

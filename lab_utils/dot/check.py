@@ -30,6 +30,7 @@ class ShapeError(LabError):
 DEVICE_DEPENDENT = frozenset(
     {
         "aten.convolution.default",
+        "aten.convolution_backward.default",
         "aten.native_batch_norm.default",
         "aten.native_layer_norm.default",
         "aten.native_group_norm.default",
@@ -80,7 +81,7 @@ def infer(name: str, call: str, operands: tuple[str, ...], on_cpu: bool = False)
             value = parse_value(value_text(made))
             check_operands(name, named)
             return value
-    except LabError:
+    except (LabError, MemoryError):
         raise
     except Exception as error:  # whatever a kernel raises, the file is what is wrong
         lines = str(error).strip().splitlines() or [type(error).__name__]

@@ -10,7 +10,13 @@ from torch import fx
 from lab_utils.checks import Case, Finding, Task
 from lab_utils.compare.reach import ForcedOrder
 from lab_utils.effects import is_operation
-from lab_utils.graph import Phase, control_dependencies, copy_graph, phase
+from lab_utils.graph import (
+    Phase,
+    clear_control_dependencies,
+    control_dependencies,
+    copy_graph,
+    phase,
+)
 from lab_utils.kept import in_backward
 from lab_utils.lab4a.replies import (
     changed_graph,
@@ -31,11 +37,15 @@ from lab_utils.unwritten import to_be_written
 
 
 def _ask_rewire(function: Any, given: Mapping[str, Any]) -> Any:
+    with to_be_written("rewire_backward", "rewired"):
+        return _ask_wait(function, given)
+
+
+def _ask_wait(function: Any, given: Mapping[str, Any]) -> Any:
     graph = graph_of(given["graph"])
     nodes = by_name(graph)
     clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].items()}
-    with to_be_written("rewire_backward", "rewired"):
-        function(graph, clones)
+    function(graph, clones)
     return changed_graph(graph)
 
 
@@ -106,9 +116,9 @@ def _held_up(after: fx.Graph) -> list[Finding]:
         for other in control_dependencies(node)
     ]
     for _, node in waits:
-        new[node].meta.pop("waits_for", None)
+        clear_control_dependencies(new[node])
     forced = ForcedOrder(free).forced((new[other], new[node]) for other, node in waits)
-    look = "add_control_dependency(node, other): node waits. All but clones must stay free."
+    look = "Only clones may wait: add_control_dependency(clone, other), in this order."
     return [
         Finding(f"{node.name} waits for {other.name}", "only clones wait", look)
         for other, node in waits
@@ -155,7 +165,7 @@ TASKS = (
         "4.1",
         "the clones wait",
         0.75,
-        _ask_rewire,
+        _ask_wait,
         _judge_wait,
         before_and_after,
         takes="graph, clones",

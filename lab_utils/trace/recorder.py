@@ -6,6 +6,7 @@ operator, and whose gradient each value of backward is.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
@@ -153,31 +154,38 @@ def _laid_out_as(parameter: torch.Tensor, grad: torch.Tensor) -> torch.Tensor:
 
     The fused update relies on it: it walks through both without looking at strides.
     """
+    order = sorted(range(grad.dim()), key=parameter.stride().__getitem__, reverse=True)
+    if not parameter.permute(order).is_contiguous():
+        return grad.contiguous()  # a parameter with gaps: autograd leaves them out
     strides = zip(grad.shape, grad.stride(), parameter.stride(), strict=True)
     if all(mine == wanted for size, mine, wanted in strides if size > 1):
         return grad
-    order = sorted(range(grad.dim()), key=parameter.stride().__getitem__, reverse=True)
     back = [order.index(dim) for dim in range(grad.dim())]
     return grad.permute(order).clone(memory_format=torch.contiguous_format).permute(back)
 
 
 @contextmanager
 def _untouched(model: nn.Module) -> Iterator[None]:
-    """What forward sets in a module while this is open is gone afterwards: it is no real tensor."""
-    tables = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set")
-    before = [
-        (module, dict(vars(module)), {name: copy(vars(module)[name]) for name in tables})
-        for module in model.modules()
+    """What forward sets in a module while this is open is gone afterwards: it is no real tensor.
+
+    So is what it puts into a list, dict or set that the module holds.
+    """
+    before = [(module, dict(vars(module))) for module in model.modules()]
+    containers = [
+        (value, copy(value))
+        for _, held in before
+        for value in held.values()
+        if type(value) in (dict, OrderedDict, list, set)
     ]
     try:
         yield
     finally:
-        for module, held, copies in before:
+        for module, held in before:
             vars(module).clear()
             vars(module).update(held)
-            for name, kept in copies.items():
-                vars(module)[name].clear()
-                vars(module)[name].update(kept)
+        for value, kept in containers:
+            value.clear()
+            value.extend(kept) if isinstance(value, list) else value.update(kept)
 
 
 @contextmanager

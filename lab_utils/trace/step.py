@@ -18,7 +18,7 @@ from torch import fx, nn
 from torch.nn.parameter import is_lazy
 
 from lab_utils.cpu_kernels import cpu_fake_mode, plain_recurrent_layers
-from lab_utils.effects import is_random, overwritten_inputs, storages
+from lab_utils.effects import draws_numbers, overwritten_inputs, storages
 from lab_utils.graph import LabError, Phase, operator_name, phase
 from lab_utils.models import Workload
 from lab_utils.trace.notes import module_paths
@@ -85,10 +85,10 @@ def step_inputs(
     given |= {f"input:{key}": value for key, value in named.items()}
     if targets is not None:
         given["target"] = targets
-    for path, parameter in model.named_parameters():
-        if is_lazy(parameter):
-            raise TraceError(f"parameter {path} has no shape yet: run the model once before")
-        given[f"param:{path}"] = parameter
+    for path, tensor in (*model.named_parameters(), *model.named_buffers()):
+        if is_lazy(tensor):
+            raise TraceError(f"{path} has no shape yet: run the model once before")
+    given |= {f"param:{path}": p for path, p in model.named_parameters()}
     given |= {f"buffer:{path}": b for path, b in model.named_buffers()}
     updater = Updater(optimizer)
     for path, parameter in model.named_parameters():
@@ -104,19 +104,27 @@ def step_inputs(
 
 def _check_state(model: nn.Module) -> None:
     """Refuse what a graph of separate placeholders would silently get wrong."""
-    owner: dict[int, str] = {}
-    for path, tensor in (*model.named_parameters(), *model.named_buffers()):
+    state = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    for path, tensor in state.items():
         if tensor._backward_hooks or getattr(tensor, "_post_accumulate_grad_hooks", None):
             raise TraceError(
                 f"parameter {path} has a gradient hook, which a graph does not follow: remove it"
             )
+    for one, other in _in_one_memory(state):
+        raise TraceError(
+            f"{one} and {other} are views of the same memory, which a graph does not follow: make "
+            "one of them a copy (clone)"
+        )
+
+
+def _in_one_memory(tensors: Mapping[str, torch.Tensor]) -> Iterator[tuple[str, str]]:
+    """Names of tensors that share a storage; whether they overlap in it is not asked."""
+    owner: dict[int, str] = {}
+    for name, tensor in tensors.items():
         if tensor.device.type != "meta" and tensor.numel():
-            other = owner.setdefault(tensor.untyped_storage()._cdata, path)
-            if other != path:
-                raise TraceError(
-                    f"{other} and {path} are views of the same memory, which a graph does not "
-                    "follow: make one of them a copy (clone)"
-                )
+            first = owner.setdefault(tensor.untyped_storage()._cdata, name)
+            if first != name:
+                yield first, name
 
 
 def _check_faithful(graph: fx.Graph, given: Mapping[str, torch.Tensor]) -> None:
@@ -125,8 +133,8 @@ def _check_faithful(graph: fx.Graph, given: Mapping[str, torch.Tensor]) -> None:
         told = node.meta.get("val")
         values = told if isinstance(told, tuple) else (told,)
         if any(isinstance(value, torch.Tensor) and value.is_complex() for value in values):
-            raise TraceError(f"{_called(node)} makes complex numbers, which are not supported")
-        if phase(node) is Phase.BACKWARD and is_random(node):
+            raise TraceError(f"{_called(node)} holds complex numbers, which are not supported")
+        if phase(node) is Phase.BACKWARD and draws_numbers(node):
             raise TraceError(
                 f"{_called(node)} draws random numbers in backward: torch.utils.checkpoint draws "
                 "those of forward again, which a graph does not follow; trace the model without it"
@@ -139,19 +147,17 @@ def _check_faithful(graph: fx.Graph, given: Mapping[str, torch.Tensor]) -> None:
         for storage in memory[target]
         if storage.owner.op == "placeholder"
     }
-    owner: dict[int, str] = {}
-    for source, value in given.items():
-        if value.device.type == "meta" or not value.numel():
-            continue
-        other = owner.setdefault(value.untyped_storage()._cdata, source)
-        if other != source and overwritten & {other, source}:
+    for one, other in _in_one_memory(given):
+        if overwritten & {one, other}:
             raise TraceError(
-                f"{other} and {source} share memory, and the step overwrites it, which a graph "
-                "does not follow: make one of them a copy (clone)"
+                f"{one} and {other} share memory, and the step overwrites it, which a graph does "
+                "not follow: make one of them a copy (clone)"
             )
 
 
 def _called(node: fx.Node) -> str:
+    if node.op == "placeholder":
+        return str(node.meta["source"])
     module = node.meta["module"]
     return f"{operator_name(node)} in {module}" if module else operator_name(node)
 
