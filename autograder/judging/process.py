@@ -152,9 +152,7 @@ class Judge:
 
     def _known_words(self, task: str, text: str) -> str:
         """``text`` with words of ours and names of public graphs alone."""
-        known = (self._words(task)[0] | _words_in(lab_utils, inside, self._lab)) - self._secrets(
-            task
-        )
+        known = self._known(task)
 
         def veil(found: re.Match[str]) -> str:
             is_known = _NUMBER.fullmatch(found[0]) or not known.isdisjoint(_stems(found[0]))
@@ -162,6 +160,11 @@ class Judge:
 
         plain = _UNUSUAL.sub("", _RUN.sub(veil, cut(text, _LONGEST)))
         return _LONG_WORD.sub("‹…›", plain)
+
+    @cache  # noqa: B019
+    def _known(self, task: str) -> frozenset[str]:
+        ours = _words_in(lab_utils, inside, self._lab)
+        return (self._words(task)[0] | ours) - self._secrets(task)
 
     @cache  # noqa: B019
     def _words(self, task: str) -> tuple[frozenset[str], frozenset[str]]:
