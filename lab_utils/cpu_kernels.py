@@ -10,7 +10,7 @@ import torch
 from torch import fx
 from torch.utils._pytree import tree_map_only
 
-from lab_utils.effects import overwritten_inputs, storages
+from lab_utils.effects import arguments_by_name, overwritten_inputs, storages
 from lab_utils.graph import LabError
 
 aten = torch.ops.aten
@@ -67,8 +67,7 @@ def _laid_out(func: Any, args: Any, kwargs: Any, result: Any) -> Any:
         return tree_map_only(torch.Tensor, torch.Tensor.contiguous, result)
     if func not in SUGGESTED:
         return result
-    place = [argument.name for argument in func._schema.arguments].index(SUGGESTED[func])
-    operand = args[place] if place < len(args) else kwargs[SUGGESTED[func]]
+    operand = getattr(arguments_by_name(func, args, kwargs), SUGGESTED[func])
     layout = torch._prims_common.suggest_memory_format(operand)
     first, *others = result if isinstance(result, tuple) else (result,)
     if isinstance(first, torch.Tensor):
@@ -115,7 +114,5 @@ def without_unwanted(target: Any, args: Any, kwargs: Any, made: Any) -> Any:
     """The results ``made`` by a call, with None for those that its output mask leaves out."""
     if target not in _MASKED:
         return made
-    names = [argument.name for argument in target._schema.arguments]
-    place = names.index("output_mask")
-    mask = args[place] if place < len(args) else kwargs["output_mask"]
+    mask = arguments_by_name(target, args, kwargs).output_mask
     return tuple(one if wanted else None for one, wanted in zip(made, mask, strict=True))

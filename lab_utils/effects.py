@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import prod
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import torch
@@ -125,6 +126,14 @@ def _nodes_in(argument: Any) -> Iterator[fx.Node]:
             yield from _nodes_in(item)
 
 
+def arguments_by_name(target: torch._ops.OpOverload, args: Any, kwargs: Any) -> SimpleNamespace:
+    """The arguments by the names of the schema, with its defaults."""
+    schema = target._schema.arguments
+    named = {a.name: a.default_value for a in schema}
+    named |= {a.name: value for a, value in zip(schema, args, strict=False)}
+    return SimpleNamespace(**{**named, **kwargs})
+
+
 def is_random(node: fx.Node) -> bool:
     """Whether running ``node`` advances the random number generator."""
     return isinstance(node.target, torch._ops.OpOverload) and _schema(node.target).random
@@ -134,11 +143,9 @@ def draws_numbers(node: fx.Node) -> bool:
     """Whether ``node`` uses random numbers: attention without dropout does not."""
     if not is_random(node):
         return False
-    for place, argument in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
-        if argument.name == "dropout_p":
-            given = node.args[place] if place < len(node.args) else argument.default_value
-            return bool(node.kwargs.get("dropout_p", given))
-    return True
+    assert isinstance(node.target, torch._ops.OpOverload)
+    call = arguments_by_name(node.target, node.args, node.kwargs)
+    return bool(getattr(call, "dropout_p", True))
 
 
 def overwritten_inputs(node: fx.Node) -> list[fx.Node]:

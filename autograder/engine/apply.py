@@ -19,7 +19,13 @@ from autograder.engine.replay import bernoulli_again_, generator_state
 from autograder.engine.rewrite import Clones, Rewritten, make_wait
 from autograder.engine.simulate import Fate
 from autograder.engine.values import Step, needed_inputs
-from lab_utils.effects import Storage, draws_numbers, overwritten_inputs, storages
+from lab_utils.effects import (
+    Storage,
+    arguments_by_name,
+    draws_numbers,
+    overwritten_inputs,
+    storages,
+)
 from lab_utils.graph import Kind, Phase, copy_graph, mark_recomputed
 from lab_utils.kept import is_early
 
@@ -111,8 +117,8 @@ class _Rewriter:
             layout = (list(val.shape), list(val.stride()))
             return aten.empty_strided.default, layout, {"dtype": val.dtype}
         if draws_numbers(node):
-            chance = args[1] if len(args) > 1 else kwargs.get("p", 0.5)  # its default
-            return bernoulli_again_, (args[0], chance, self._state(node)), {}
+            draw = arguments_by_name(node.target, args, kwargs)  # type: ignore[arg-type]
+            return bernoulli_again_, (draw.self, draw.p, self._state(node)), {}
         if node.target is aten.native_batch_norm.default and overwritten_inputs(node):
             args = (*args[:3], None, None, *args[5:])
         return node.target, args, kwargs

@@ -16,9 +16,10 @@ import torch
 
 from lab_utils.cpu_kernels import CONTIGUOUS, SUGGESTED, cpu_fake_mode, without_unwanted
 from lab_utils.dot.arguments import parse_call
-from lab_utils.dot.operator_rules import arguments_by_name, check_operands
+from lab_utils.dot.operator_rules import check_operands
 from lab_utils.dot.operators import resolve
 from lab_utils.dot.values import MAX_OUTPUTS, Value, parse_value, value_text
+from lab_utils.effects import arguments_by_name
 from lab_utils.graph import LabError
 
 

@@ -15,20 +15,12 @@ from typing import Any
 import torch
 from torch import fx
 
-from lab_utils.effects import overwritten_inputs, storages
+from lab_utils.effects import arguments_by_name, overwritten_inputs, storages
 from lab_utils.graph import LabError, operator_name
 
 
 class UnsafeOperands(LabError):
     """Operands on which an operator might leave their memory."""
-
-
-def arguments_by_name(target: torch._ops.OpOverload, args: Any, kwargs: Any) -> SimpleNamespace:
-    """The arguments by the names of the schema, with its defaults."""
-    schema = target._schema.arguments
-    named = {a.name: a.default_value for a in schema}
-    named |= {a.name: value for a, value in zip(schema, args, strict=False)}
-    return SimpleNamespace(**{**named, **kwargs})
 
 
 Rule = Callable[[SimpleNamespace], str | None]

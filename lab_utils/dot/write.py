@@ -34,10 +34,10 @@ from torch import fx
 
 from lab_utils.dot.arguments import write_call
 from lab_utils.dot.drawing import DotError
-from lab_utils.dot.operator_rules import arguments_by_name, check_operands
+from lab_utils.dot.operator_rules import check_operands
 from lab_utils.dot.operators import resolve
 from lab_utils.dot.values import value_text
-from lab_utils.effects import overwrite_order
+from lab_utils.effects import arguments_by_name, overwrite_order
 from lab_utils.graph import (
     Kind,
     LabError,

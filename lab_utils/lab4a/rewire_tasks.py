@@ -108,13 +108,15 @@ def _judge_wait(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
 def _held_up(after: fx.Graph) -> list[Finding]:
     """Nodes that wait and are no clones, unless for what they have to wait for anyway."""
-    free, new = copy_graph(after)
     waits = [
         (other, node)
         for node in after.nodes
         if phase(node) is not Phase.RECOMPUTE
         for other in control_dependencies(node)
     ]
+    if not waits:
+        return []
+    free, new = copy_graph(after)
     for _, node in waits:
         clear_control_dependencies(new[node])
     forced = ForcedOrder(free).forced((new[other], new[node]) for other, node in waits)
