@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from autograder.classroom.command import add_grade
 from autograder.release.commands import add_command as add_release
-from lab_utils.cli import read_graph, run_command
+from lab_utils.kit.commands import read_graph, run_command
 
 #: Exit codes: all well; something is wrong with the hand-in. Where a file is unusable it is 2.
 PASSED, FAILED = 0, 1
@@ -33,7 +33,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _judge(options: argparse.Namespace) -> int:
-    from autograder.judging.two_files import judge_pair
+    from autograder.labs.lab4a.two_files import judge_pair
 
     files = (options.base, options.rewritten)
     verdict = judge_pair(read_graph(options.base), read_graph(options.rewritten), files)

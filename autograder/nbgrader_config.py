@@ -78,7 +78,7 @@ def introduce(assignment: str, **_: object) -> None:
     """Tell the gradebook of a lab that it has never met, so that autograde needs no step before."""
     from nbgrader.api import Gradebook, MissingEntry
 
-    from solutions.build import register
+    from autograder.authoring.build import register
 
     try:
         with Gradebook(c.CourseDirectory.db_url) as gradebook:

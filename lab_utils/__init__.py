@@ -19,14 +19,17 @@ if sys.version_info < (3, 11):  # noqa: UP036
     )
 
 if TYPE_CHECKING:
-    from lab_utils.compare.diff import diff
-    from lab_utils.dot.read import read_dot
-    from lab_utils.dot.write import write_dot
-    from lab_utils.effects import dependencies, nbytes, storages
-    from lab_utils.execute import example_values, measured_peak, run, step_values
-    from lab_utils.graph import (
+    from lab_utils.kit.errors import LabError
+    from lab_utils.steps.compare.diff import diff
+    from lab_utils.steps.dot.read import read_dot
+    from lab_utils.steps.dot.write import write_dot
+    from lab_utils.steps.draw.budget import budget_slider, simulator
+    from lab_utils.steps.draw.drawing import draw, to_svg
+    from lab_utils.steps.draw.explorer import explore
+    from lab_utils.steps.draw.film import film
+    from lab_utils.steps.draw.plots import plot_memory
+    from lab_utils.steps.graph import (
         Kind,
-        LabError,
         Phase,
         add_control_dependency,
         check_acyclic,
@@ -38,32 +41,29 @@ if TYPE_CHECKING:
         phase,
         placeholders,
     )
-    from lab_utils.measures import measure
-    from lab_utils.memory import live_bytes
-    from lab_utils.models import Workload, attention, gelu_mlp, llm_mlp
-    from lab_utils.pictures.budget import budget_slider, simulator
-    from lab_utils.pictures.drawing import draw, to_svg
-    from lab_utils.pictures.explorer import explore
-    from lab_utils.pictures.film import film
-    from lab_utils.pictures.plots import plot_memory
-    from lab_utils.profile import Profile
-    from lab_utils.schedule import Schedule, as_soon_as_possible, program_order, random_order
-    from lab_utils.trace.step import trace_training_step, trace_workload
+    from lab_utils.steps.memory import live_bytes
+    from lab_utils.steps.profile import Profile
+    from lab_utils.steps.run import example_values, measured_peak, run, step_values
+    from lab_utils.steps.schedule import Schedule, as_soon_as_possible, program_order, random_order
+    from lab_utils.steps.storage import dependencies, nbytes, storages
+    from lab_utils.steps.summary import measure
+    from lab_utils.steps.trace.step import trace_training_step, trace_workload
+    from lab_utils.steps.workloads import Workload, attention, gelu_mlp, llm_mlp
 
 _HOME = {
-    "compare.diff": ("diff",),
-    "dot.read": ("read_dot",),
-    "dot.write": ("write_dot",),
-    "pictures.budget": ("budget_slider", "simulator"),
-    "pictures.drawing": ("draw", "to_svg"),
-    "pictures.explorer": ("explore",),
-    "pictures.film": ("film",),
-    "pictures.plots": ("plot_memory",),
-    "effects": ("dependencies", "nbytes", "storages"),
-    "execute": ("example_values", "measured_peak", "run", "step_values"),
-    "graph": (
+    "kit.errors": ("LabError",),
+    "steps.compare.diff": ("diff",),
+    "steps.dot.read": ("read_dot",),
+    "steps.dot.write": ("write_dot",),
+    "steps.draw.budget": ("budget_slider", "simulator"),
+    "steps.draw.drawing": ("draw", "to_svg"),
+    "steps.draw.explorer": ("explore",),
+    "steps.draw.film": ("film",),
+    "steps.draw.plots": ("plot_memory",),
+    "steps.storage": ("dependencies", "nbytes", "storages"),
+    "steps.run": ("example_values", "measured_peak", "run", "step_values"),
+    "steps.graph": (
         "Kind",
-        "LabError",
         "Phase",
         "add_control_dependency",
         "check_acyclic",
@@ -75,12 +75,12 @@ _HOME = {
         "phase",
         "placeholders",
     ),
-    "measures": ("measure",),
-    "memory": ("live_bytes",),
-    "models": ("Workload", "attention", "gelu_mlp", "llm_mlp"),
-    "profile": ("Profile",),
-    "schedule": ("Schedule", "as_soon_as_possible", "program_order", "random_order"),
-    "trace.step": ("trace_training_step", "trace_workload"),
+    "steps.summary": ("measure",),
+    "steps.memory": ("live_bytes",),
+    "steps.workloads": ("Workload", "attention", "gelu_mlp", "llm_mlp"),
+    "steps.profile": ("Profile",),
+    "steps.schedule": ("Schedule", "as_soon_as_possible", "program_order", "random_order"),
+    "steps.trace.step": ("trace_training_step", "trace_workload"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -104,7 +104,7 @@ def _draw_bare_graphs() -> None:
     if (ipython := sys.modules.get("IPython.core.getipython")) is None:
         return
     if (shell := ipython.get_ipython()) is not None:
-        from lab_utils.pictures.drawn import graph_bundle
+        from lab_utils.kit.charts.drawn import graph_bundle
 
         bundles = shell.display_formatter.mimebundle_formatter
         bundles.for_type_by_name("torch.fx.graph", "Graph", graph_bundle)

@@ -2,7 +2,7 @@
 
 import sys
 
-from lab_utils.cli import main
+from lab_utils.kit.commands import main
 
 if __name__ == "__main__":
     sys.exit(main())

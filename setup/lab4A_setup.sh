@@ -117,7 +117,7 @@ print(sys._base_executable)' 2>/dev/null) && return
     helper() { # helper RELEASE ARGUMENTS...
         local code=$1
         shift
-        PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$code" "$python" -m lab_utils.on_demand "$@" 2>>"$log"
+        PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$code" "$python" -m lab_utils.kit.machine.on_demand "$@" 2>>"$log"
     }
 
     bring_release() {
@@ -154,7 +154,7 @@ print(sys._base_executable)' 2>/dev/null) && return
     has_torch() {
         PYTHONPATH="$folder${PYTHONPATH:+:$PYTHONPATH}" "$python" -c '
 import sys
-from lab_utils.environment import environment
+from lab_utils.kit.machine.environment import environment
 sys.exit(not any(fact.ok and fact.text.startswith("torch ") for fact in environment()))' 2>/dev/null
     }
 

@@ -17,7 +17,7 @@ os.environ.setdefault("LAB4B_SIZE", "small")
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.browser import browser  # noqa: F401  (a fixture)
+from tests.support.browser import browser  # noqa: F401  (a fixture)
 
 # No verdict may depend on how fast the machine is.
 _patient = settings(

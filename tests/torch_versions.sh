@@ -12,7 +12,7 @@ if [ "$#" = 0 ]; then
 fi
 tests=(tests/test_{trace,memory,schedule,story,dot,dot_language,dot_parts,diff,cli}.py
     tests/test_{pictures,widgets,lab4a_catalogue,lab4a_files,lab4b_catalogue}.py
-    tests/student_path.py)
+    tests/support/student_path.py)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 summary=""

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from markupsafe import Markup, escape
 
-from autograder.verdict import MemoryLines
+from autograder.grading.verdict import MemoryLines
 
 WIDE, NARROW = 640, 460
 """Of a picture that has the page for itself, and of one that shares it."""

@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from lab_utils.errors import LabError
+from lab_utils.kit.errors import LabError
+from lab_utils.kit.root import ROOT
 
-ROOT = Path(__file__).parents[2]
 SAMPLE_HOME = ROOT / "build" / "sample_class"
 LEVELS = ("none", "limits", "namespaces", "full")
 
@@ -49,11 +49,11 @@ def add_grade(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Grade, show how far it is, and say where the outcomes are; 1 if anybody was not graded."""
+    from autograder.classroom.examiner import sandbox
     from autograder.classroom.grade import Order, grade_class
     from autograder.classroom.home import Home
-    from autograder.classroom.sandbox import sandbox
     from autograder.collect import read_roster
-    from autograder.executor import Isolation
+    from autograder.grading.sandbox import Isolation
 
     source, roster, into = options.source, options.roster, options.into
     if options.sample:

@@ -17,9 +17,9 @@ from markupsafe import Markup
 
 from autograder.classroom.charts import memory_chart
 from autograder.classroom.sheet import Score, Sheet
-from autograder.verdict import CaseVerdict, TaskVerdict
-from lab_utils.checks import Finding
-from lab_utils.course import Course, Lab
+from autograder.grading.verdict import CaseVerdict, TaskVerdict
+from lab_utils.kit.checks import Finding
+from lab_utils.kit.course import Assignment, Course
 
 SHOWN = 3
 """Findings of one case that are shown."""
@@ -82,7 +82,7 @@ def cut(finding: Finding) -> Finding:
     return Finding(*map(shorter, (finding.yours, finding.wanted, finding.look)))
 
 
-def feedback_page(sheet: Sheet, course: Course, lab: Lab) -> str:
+def feedback_page(sheet: Sheet, course: Course, lab: Assignment) -> str:
     """The HTML page of a student; it needs no other file."""
     by_notebook = groupby(sheet.scores, key=lambda score: score.notebook)
     notebooks = [

@@ -21,13 +21,13 @@ from autograder.classroom.ledger import Entry, Ledger
 from autograder.classroom.outcomes import write_outcomes
 from autograder.classroom.sheet import Sheet, unknown
 from autograder.collect import Roster, Submission, collect
-from autograder.executor import Isolation, SandboxFailed
+from autograder.grading.judge.judges import JudgeFailed
+from autograder.grading.judge.ruling import nothing as no_points
 from autograder.grading.plan import read_plan
-from autograder.judging.judges import JudgeFailed
-from autograder.judging.ruling import nothing as no_points
-from autograder.verdict import SubmissionVerdict, TaskVerdict, load_verdict
-from lab_utils.course import Lab, read_course
-from lab_utils.errors import LabError
+from autograder.grading.sandbox import Isolation, SandboxFailed
+from autograder.grading.verdict import SubmissionVerdict, TaskVerdict, load_verdict
+from lab_utils.kit.course import Assignment, read_course
+from lab_utils.kit.errors import LabError
 
 
 class Examiner(Protocol):
@@ -186,7 +186,7 @@ def _tasks(order: Order) -> tuple[TaskVerdict, ...]:
 
 
 def _sheets(
-    order: Order, rows: Sequence[Submission], ledger: Ledger, book: Book, lab: Lab
+    order: Order, rows: Sequence[Submission], ledger: Ledger, book: Book, lab: Assignment
 ) -> Iterator[Sheet]:
     scores, nothing, tasks = book.scores(), tuple(book.cells()), _tasks(order)
     handed_in = {row.student: row for row in rows}

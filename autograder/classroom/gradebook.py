@@ -24,13 +24,13 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
 from traitlets.log import get_logger
 
+from autograder.authoring.build import register
 from autograder.classroom.home import Home
 from autograder.classroom.sheet import Score
 from autograder.collect import Roster
 from autograder.collect.shelf import digest
-from autograder.verdict import write_whole
-from lab_utils.errors import LabError
-from solutions.build import register
+from autograder.grading.verdict import write_whole
+from lab_utils.kit.errors import LabError
 
 # nbgrader makes submissions in a way of which SQLAlchemy warns each time.
 warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")

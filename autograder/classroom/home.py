@@ -13,9 +13,9 @@ from pathlib import Path
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograder.verdict import write_whole
+from autograder.grading.verdict import write_whole
+from lab_utils.kit.root import ROOT
 
-ROOT = Path(__file__).parents[2]
 VARIABLE = "AUTOGRADER_HOME"
 """Tells nbgrader_config.py which folder it is."""
 SETTINGS = '''"""nbgrader, told where things are; written by python -m autograder grade."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.classroom.home import Home
 from autograder.collect.shelf import digest
 from autograder.grading.plan import read_plan
-from autograder.verdict import write_whole
+from autograder.grading.verdict import write_whole
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from autograder.classroom.report import report_page
 from autograder.classroom.sheet import Sheet
 from autograder.classroom.tables import canvas_csv, grades_csv, gradescope_results
 from autograder.collect import Roster
-from autograder.verdict import write_whole
-from lab_utils.course import Course, Lab
+from autograder.grading.verdict import write_whole
+from lab_utils.kit.course import Assignment, Course
 
 
 def write_outcomes(
-    folder: Path, sheets: Sequence[Sheet], course: Course, lab: Lab, roster: Roster | None
+    folder: Path, sheets: Sequence[Sheet], course: Course, lab: Assignment, roster: Roster | None
 ) -> dict[str, Path]:
     """Write everything below ``folder``; returns where, by what it is."""
     written = {

@@ -14,8 +14,8 @@ from markupsafe import Markup
 from autograder.classroom.charts import Bar, bars, histogram
 from autograder.classroom.feedback import PAGES, cut, grade, points
 from autograder.classroom.sheet import Sheet
-from lab_utils.checks import Finding
-from lab_utils.course import Course, Lab
+from lab_utils.kit.checks import Finding
+from lab_utils.kit.course import Assignment, Course
 
 MISTAKES = 10
 NAMES = re.compile(r"\w*[\d_]\w*|‹\w+›")
@@ -51,7 +51,7 @@ def columns(sheets: Sequence[Sheet]) -> list[Column]:
     return found
 
 
-def report_page(sheets: Sequence[Sheet], course: Course, lab: Lab) -> str:
+def report_page(sheets: Sequence[Sheet], course: Course, lab: Assignment) -> str:
     """The HTML page about the class; links lead to ``feedback/<student>.html``."""
     judged = [sheet for sheet in sheets if sheet.folder is not None and sheet.graded]
     totals = [sheet.points for sheet in judged]

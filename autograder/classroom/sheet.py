@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograder.verdict import SubmissionVerdict, TaskVerdict
+from autograder.grading.verdict import SubmissionVerdict, TaskVerdict
 
 
 @dataclass(frozen=True)

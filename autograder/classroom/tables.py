@@ -13,7 +13,7 @@ from autograder.classroom.report import columns
 from autograder.classroom.sheet import Score, Sheet
 from autograder.collect import Roster
 from autograder.collect.uploads import CANVAS
-from lab_utils.course import Lab
+from lab_utils.kit.course import Assignment
 
 SPOKEN = "=+-@\t\r"
 """A spreadsheet program takes a text that begins so for a formula."""
@@ -39,7 +39,7 @@ def grades_csv(sheets: Sequence[Sheet]) -> str:
     return _as_csv([[*head, "total", "out_of", "late", "remarks"], *rows])
 
 
-def canvas_csv(sheets: Sequence[Sheet], lab: Lab, roster: Roster | None) -> str:
+def canvas_csv(sheets: Sequence[Sheet], lab: Assignment, roster: Roster | None) -> str:
     """What Canvas imports: those who were graded, with nothing left to be graded by hand."""
     names = {student.id: f"{student.last}, {student.first}" for student in roster or ()}
     most = max((sheet.max_points for sheet in sheets), default=lab.points)

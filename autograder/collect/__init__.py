@@ -28,9 +28,9 @@ from autograder.collect.roster import Roster, RosterError, Student, read_roster
 from autograder.collect.shelf import Card, Shelf, digest
 from autograder.collect.uploads import Upload, find_uploads, name_before_upload
 from autograder.collect.zips import Contents, Wanted, loose_files, unpack
-from lab_utils.course import read_course
+from lab_utils.kit.course import read_course
+from lab_utils.kit.root import ROOT
 
-ROOT = Path(__file__).parents[2]
 LIMITS = Limits()
 VERSION = "2"  # raise it when the same hand-in gives other files or remarks than before
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from lab_utils.graph import LabError
+from lab_utils.kit.errors import LabError
 
 MB = 1_000_000
 

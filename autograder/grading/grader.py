@@ -22,13 +22,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from autograder.executor import Executor, Isolation, Job, Limits, Result
-from autograder.executor.pool import PRELOAD, WARM_UP
+from autograder.grading.judge.judges import Judges
+from autograder.grading.judge.ruling import Ruling, nothing, shown_score
 from autograder.grading.plan import LabPlan
+from autograder.grading.sandbox import Executor, Isolation, Job, Limits, Result
+from autograder.grading.sandbox.host.pool import PRELOAD, WARM_UP
 from autograder.grading.submission import Submission, active_text, digest_of, notebooks_of
-from autograder.judging.judges import Judges
-from autograder.judging.ruling import Ruling, nothing, shown_score
-from autograder.verdict import (
+from autograder.grading.verdict import (
     Remark,
     SubmissionVerdict,
     TaskVerdict,
@@ -37,11 +37,11 @@ from autograder.verdict import (
     verdict_file,
     write_whole,
 )
-from lab_utils.measured import MARK, is_measured
+from lab_utils.kit.files import MARK, is_measured
 
 READ_GRAPHS = """
 from importlib import import_module
-from lab_utils.lab4a.replies import shared_graph
+from lab_utils.labs.graphs.replies import shared_graph
 
 for lab, task in {asked}:
     for case in import_module(f"lab_utils.{{lab}}").public_cases(task):

@@ -18,10 +18,10 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
-from autograder.executor import Isolation
-from autograder.executor.markup import safe_markdown
 from autograder.grading.grader import Graded, Grader, load_graded
 from autograder.grading.plan import LabPlan, keyed_cells, read_plan
+from autograder.grading.sandbox import Isolation
+from autograder.grading.sandbox.clean.markup import safe_markdown
 from autograder.grading.submission import digest_of, read_submission
 
 _graders: dict[str, Grader] = {}

@@ -24,9 +24,8 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from lab_utils.graph import LabError
-
-ROOT = Path(__file__).resolve().parents[2]
+from lab_utils.kit.errors import LabError
+from lab_utils.kit.root import ROOT
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder.executor import Cell, Notebook, Question
 from autograder.grading.plan import LabPlan, NotebookPlan, Test, keyed_cells
-from autograder.verdict import Remark
-from lab_utils.checks import Case
+from autograder.grading.sandbox import Cell, Notebook, Question
+from autograder.grading.verdict import Remark
+from lab_utils.kit.checks import Case
 
 _ACTIVE = re.compile(r"<\s*(script|iframe|object|embed|svg|form)\b|\son\w+\s*=|javascript:", re.I)
 _IGNORED = ("*.pyc", "__pycache__", "*_cache", ".ipynb_checkpoints", ".DS_Store", "feedback")

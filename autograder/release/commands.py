@@ -29,7 +29,7 @@ def _release(options: argparse.Namespace) -> int:
     from autograder.release.leaks import leaks_in_release
     from autograder.release.publish import changes, publish
     from autograder.release.wheels import fill_wheelhouse
-    from lab_utils.course import read_course
+    from lab_utils.kit.course import read_course
 
     release = make_release()
     if found := leaks_in_release(release.files, ROOT):

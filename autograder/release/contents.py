@@ -16,11 +16,11 @@ from hashlib import sha256
 from pathlib import Path
 from string import Template
 
-from lab_utils.course import RELEASE_NAME, Course, read_course
-from lab_utils.errors import LabError
-from solutions.build import Files, derive
+from autograder.authoring.build import Files, derive
+from lab_utils.kit.course import RELEASE_NAME, Course, read_course
+from lab_utils.kit.errors import LabError
+from lab_utils.kit.root import ROOT
 
-ROOT = Path(__file__).parents[2]
 STUDENT = "setup/student"  # templates of files that only a release has
 #: What lab_utils may consist of; anything else is somebody's forgotten file.
 KINDS = {".py", ".dot", ".json", ".svg", ".css", ".js", ".html", ".md"}

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lab_utils.course import read_course
-from solutions.build import Files
+from autograder.authoring.build import Files
+from lab_utils.kit.course import read_course
 
 REGION = re.compile(
     r"^[# ]*### BEGIN (SOLUTION|HIDDEN TESTS|MARK SCHEME)$(.*?)^[# ]*### END \1$", re.M | re.S

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.lab4a.sample_class import LAB, write_sample_class
-from lab_utils.lab4a import task_called
+from autograder.labs.lab4a.sample_class import LAB, write_sample_class
+from lab_utils.labs.lab4a import task_called
 from tests.benchmarks import Row, progress
-from tests.lab4a_catalogue import RIGHT, WRONG, Change
-from tests.lab4a_class import ROOT, with_change
+from tests.labs.lab4a.catalogue import RIGHT, WRONG, Change
+from tests.labs.lab4a.class_of_four import ROOT, with_change
 
 HONEST = int(os.environ.get("BENCH_HONEST", "60"))
 

@@ -6,12 +6,12 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-from autograder.lab4a.models import renamed
-from lab_utils.compare.diff import diff
-from lab_utils.dot.read import read_dot
-from lab_utils.dot.write import write_dot
-from lab_utils.models import llm_mlp
-from lab_utils.trace.step import trace_workload
+from autograder.labs.lab4a.models import renamed
+from lab_utils.steps.compare.diff import diff
+from lab_utils.steps.dot.read import read_dot
+from lab_utils.steps.dot.write import write_dot
+from lab_utils.steps.trace.step import trace_workload
+from lab_utils.steps.workloads import llm_mlp
 from tests.benchmarks import Row, progress, timed
 
 LAYERS = 350  # about 10,000 nodes

@@ -21,12 +21,12 @@ from threading import Event, Thread
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder.executor.inside.usage import parents, proportional
-from lab_utils.course import read_course
+from autograder.grading.sandbox.inside.usage import parents, proportional
+from lab_utils.kit.course import read_course
 from tests.benchmarks import Row, progress
-from tests.lab4a_catalogue import RIGHT, WRONG
-from tests.lab4a_class import LAB, ROOT, STOCK, with_change
-from tests.sample_course import autograde, copy_course, submit, write
+from tests.labs.lab4a.catalogue import RIGHT, WRONG
+from tests.labs.lab4a.class_of_four import LAB, ROOT, STOCK, with_change
+from tests.support.sample_course import autograde, copy_course, submit, write
 
 CLASS = int(os.environ.get("BENCH_CLASS", "200"))
 RATED, SAMPLED = min(60, CLASS), 3

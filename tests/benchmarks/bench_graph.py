@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterator
 
 from torch import fx
 
-from autograder.engine.rewrite import block_activations, rewrite
-from autograder.lab4a.models import renamed
-from lab_utils.compare.diff import diff
-from lab_utils.dot.read import read_dot
-from lab_utils.dot.write import write_dot
-from lab_utils.effects import dependencies
-from lab_utils.graph import copy_graph
-from lab_utils.memory import live_bytes
-from lab_utils.models import llm_mlp
-from lab_utils.schedule import as_soon_as_possible, program_order, random_order
-from lab_utils.trace.step import trace_workload
+from autograder.labs.lab4a.models import renamed
+from autograder.reference.rewrite import block_activations, rewrite
+from lab_utils.steps.compare.diff import diff
+from lab_utils.steps.dot.read import read_dot
+from lab_utils.steps.dot.write import write_dot
+from lab_utils.steps.graph import copy_graph
+from lab_utils.steps.memory import live_bytes
+from lab_utils.steps.schedule import as_soon_as_possible, program_order, random_order
+from lab_utils.steps.storage import dependencies
+from lab_utils.steps.trace.step import trace_workload
+from lab_utils.steps.workloads import llm_mlp
 from tests.benchmarks import Row, progress, timed
 
 SMALL_LAYERS = 35  # about 1,000 nodes

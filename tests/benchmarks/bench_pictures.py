@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from lab_utils.models import llm_mlp
-from lab_utils.pictures.explorer import explore
-from lab_utils.pictures.film import EAGER, PROGRAM, film
-from lab_utils.pictures.values import drawing_of
-from lab_utils.trace.step import trace_workload
+from lab_utils.steps.draw.explorer import explore
+from lab_utils.steps.draw.film import EAGER, PROGRAM, film
+from lab_utils.steps.draw.values import drawing_of
+from lab_utils.steps.trace.step import trace_workload
+from lab_utils.steps.workloads import llm_mlp
 from tests.benchmarks import Row, progress, timed
 
 LAYERS = 175  # about 5,000 nodes

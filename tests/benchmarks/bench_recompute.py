@@ -16,13 +16,13 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.engine.costs import estimated_seconds, measured_seconds
-from autograder.engine.plan import Plan, apply, plan
-from lab_utils.execute import measured_peak, run
-from lab_utils.memory import MemoryLine, live_bytes
-from lab_utils.models import Workload, llm_mlp
-from lab_utils.schedule import program_order
-from lab_utils.trace.step import trace_workload
+from autograder.reference.planner.costs import estimated_seconds, measured_seconds
+from autograder.reference.planner.plan import Plan, apply, plan
+from lab_utils.steps.memory import MemoryLine, live_bytes
+from lab_utils.steps.run import measured_peak, run
+from lab_utils.steps.schedule import program_order
+from lab_utils.steps.trace.step import trace_workload
+from lab_utils.steps.workloads import Workload, llm_mlp
 from tests.benchmarks import Row, models, progress, timed
 from tests.benchmarks.opponents import (
     Run,
@@ -33,7 +33,7 @@ from tests.benchmarks.opponents import (
     watched_peak,
 )
 from tests.benchmarks.optimum import optimal_seconds
-from tests.workloads import Case, make_case
+from tests.support.workloads import Case, make_case
 
 PICTURE = Path(__file__).parents[2] / "build" / "recompute.png"
 MIN_CUT_BUDGETS = (1.0, 0.6, 0.4, 0.2)

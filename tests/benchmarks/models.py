@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from lab_utils.models import Workload, llm_mlp
+from lab_utils.steps.workloads import Workload, llm_mlp
 
 
 def mlp(layers: int) -> Workload:

@@ -15,12 +15,12 @@ import torch
 from torch import fx, nn
 from torch.utils.checkpoint import CheckpointPolicy, checkpoint
 
-from lab_utils.effects import storages
-from lab_utils.execute import StorageWatch
-from lab_utils.graph import phase
-from lab_utils.kept import is_early
-from lab_utils.models import Workload
-from tests.workloads import Case
+from lab_utils.steps.graph import phase
+from lab_utils.steps.kept import is_early
+from lab_utils.steps.run import StorageWatch
+from lab_utils.steps.storage import storages
+from lab_utils.steps.workloads import Workload
+from tests.support.workloads import Case
 
 Run = Callable[[], object]
 

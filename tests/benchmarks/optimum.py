@@ -9,7 +9,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from autograder.engine.values import Step
+from autograder.reference.values import Step
 
 #: Bytes and seconds are rounded to these, so that the numbers stay small.
 KILOBYTE, MICROSECOND = 1024, 1e-6

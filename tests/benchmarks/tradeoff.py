@@ -2,7 +2,7 @@
 
 ``python -m tests.benchmarks.tradeoff`` runs ``torch.utils.checkpoint`` around every block and
 the min-cut partitioner at several budgets, on the model of ``tradeoff_graph``, and writes
-``autograder/lab4b/opponents.json``; ``make notebooks`` puts the points on the curve. The peak
+``autograder/labs/project/opponents.json``; ``make notebooks`` puts the points on the curve. The peak
 is watched while the step runs. The work is the estimate of all operators that run, less that
 of the same step without recomputation: the same on every machine, as all times of the curve.
 """
@@ -17,13 +17,13 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.lab4b.build import tradeoff_workload
-from lab_utils.costs import operator_seconds
-from lab_utils.lab4b.experiments import static_bytes
-from lab_utils.lab4b.tradeoff import Point
+from autograder.labs.project.build import tradeoff_workload
+from lab_utils.labs.project.experiments import static_bytes
+from lab_utils.labs.project.tradeoff import Point
+from lab_utils.steps.estimate import operator_seconds
 from tests.benchmarks.models import blocks
 from tests.benchmarks.opponents import Run, eager_step, min_cut_step, watched_peak
-from tests.workloads import Case, make_case
+from tests.support.workloads import Case, make_case
 
 FILE = Path(__file__).parents[2] / "autograder" / "lab4b" / "opponents.json"
 NAMES = ("torch.utils.checkpoint per block", "min-cut partitioner")

@@ -1,0 +1,1 @@
+"""From text sources to notebooks, pictures and cases."""

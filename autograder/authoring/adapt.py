@@ -1,0 +1,70 @@
+"""Makes a notebook of one lab fit another: its title, other points, and an earlier end."""
+
+from __future__ import annotations
+
+import re
+
+from nbformat.notebooknode import NotebookNode
+
+from lab_utils.kit.course import Assignment, Notebook
+from lab_utils.kit.errors import LabError
+
+_TITLE = re.compile(r"\A# .+?, notebook \w+:")  # whose notebook it is, and which
+_WORTH = re.compile(r"^\*\*[\d.]+ points?", re.M)
+_TIME = re.compile(r"^(\*\*[\d.]+ points?), about [^*]+\*\*", re.M)
+_END = re.compile(r"^### END HIDDEN TESTS$", re.M)
+
+
+def adapt(notebook: NotebookNode, lab: Assignment, entry: Notebook, where: str) -> None:
+    """Make ``notebook`` what the ``entry`` of ``lab`` says: cut, and worth other points.
+
+    Every graded cell is scaled by the same factor, and so is what its check returns. The first
+    cell says whose notebook this is, and what differs from its text.
+
+    Raises:
+        LabError: there is no cell at which to end, or a check whose points cannot be scaled.
+    """
+    if entry.until:
+        _cut(notebook, entry.until, where)
+    points = entry.points
+    graded = [cell for cell in notebook.cells if "points" in cell.metadata.get("nbgrader", {})]
+    worth = sum(cell.metadata["nbgrader"]["points"] for cell in graded)
+    if not worth:
+        raise LabError(f"{where}: it has no points that could be scaled to {points:g}")
+    factor = points / worth
+    for cell in graded:
+        grading = cell.metadata["nbgrader"]
+        grading["points"] = round(grading["points"] * factor, 4)
+        if grading["grade"] and grading["locked"]:
+            cell.source = _scaled(cell.source, factor, f"{where}: {grading['grade_id']}")
+    number = entry.name.partition("_")[0].lstrip("0")
+    owner = f"{lab.label[:1].upper()}{lab.label[1:]}, notebook {number}"
+    head = _TITLE.sub(f"# {owner}:", notebook.cells[0].source)
+    head = _WORTH.sub(f"**{points:g} points", head, count=1)
+    note = (
+        f"> In this assignment the notebook is worth **{points:g} points**: "
+        f"each point that a task names counts {factor:.4g} times."
+    )
+    title, _, text = head.partition("\n")
+    if entry.until:
+        title += " (first part)"
+        text = _TIME.sub(r"\1.**", text, count=1)
+        note += " It ends after the first part; the later tasks come in another notebook."
+    notebook.cells[0].source = f"{title}\n\n{note}\n{text}"
+
+
+def _cut(notebook: NotebookNode, until: str, where: str) -> None:
+    """Leave out the cell ``until`` and all after it."""
+    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
+    if until not in ids:
+        raise LabError(f"{where}: there is no cell {until!r} before which to end")
+    del notebook.cells[ids.index(until) :]
+
+
+def _scaled(source: str, factor: float, where: str) -> str:
+    """The test with its check replaced by one that gives ``factor`` times the points."""
+    lines = f"from autograder.authoring.scaled import scaled\n\ncheck = scaled(check, {factor!r})\n"
+    found, times = _END.subn(lambda end: lines + end[0], source, count=1)
+    if not times:
+        raise LabError(f"{where}: a test without HIDDEN TESTS cannot be scaled")
+    return found

@@ -1,0 +1,159 @@
+"""Asks the process that judges, and replaces it when an answer has brought it down."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import queue
+import select
+import subprocess
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Lock
+from typing import Any
+
+from lab_utils.kit.errors import LabError
+
+STARTING = 120.0
+"""Seconds that the process may take to import everything from a slow disk."""
+PATIENCE = 60.0
+"""Seconds for one verdict."""
+COMMAND = (sys.executable, "-m", "autograder.grading.judge.process")
+_REMEMBERED = 20_000  # verdicts
+_LONGEST = 64_000_000  # bytes of an answer; a handed-in file is the longest
+
+
+class JudgeFailed(LabError):
+    """The process that judges does not start; which is nobody's answer's doing."""
+
+
+class Undecided(Exception):
+    """The process that judges did not survive a request, or took too long."""
+
+
+class _Judge:
+    """One process."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._said = bytearray()
+
+    def ask(self, request: bytes, seconds: float) -> Any:
+        """An answer; a process that ended, perhaps for another request's sake, is replaced."""
+        with suppress(OSError, EOFError):
+            return self._try(request, seconds)
+        with suppress(OSError, EOFError):
+            return self._try(request, seconds)
+        raise Undecided
+
+    def _try(self, request: bytes, seconds: float) -> Any:
+        if self._process is None:
+            self._start()
+        assert self._process is not None
+        try:
+            self._process.stdin.write(request + b"\n")  # type: ignore[union-attr]
+            self._process.stdin.flush()  # type: ignore[union-attr]
+            return self._hear(seconds)["answer"]
+        except TimeoutError:
+            self.stop()
+            raise Undecided from None
+        except (OSError, EOFError):
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.communicate()
+        self._process, self._said = None, bytearray()
+
+    def _start(self) -> None:
+        self._process = subprocess.Popen(
+            COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        try:
+            self._hear(STARTING)
+        except (EOFError, TimeoutError):
+            self.stop()
+            raise JudgeFailed(
+                "the judge does not start; python -m autograder.grading.judge.process says why"
+            ) from None
+
+    def _hear(self, seconds: float) -> Any:
+        """The next line; the process is ours, but what it works on is not."""
+        assert self._process is not None
+        deadline = time.monotonic() + seconds
+        out = self._process.stdout.fileno()  # type: ignore[union-attr]
+        end = self._said.find(b"\n")
+        while end < 0:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([out], [], [], left)[0]:
+                raise TimeoutError
+            part = os.read(out, 1 << 20)
+            if not part:
+                raise EOFError
+            found = part.find(b"\n")
+            end = len(self._said) + found if found >= 0 else -1
+            self._said += part
+            if len(self._said) > _LONGEST:
+                raise TimeoutError
+        line = bytes(self._said[:end])
+        del self._said[: end + 1]
+        return json.loads(line)
+
+
+class Judges:
+    """Several processes that judge, started when they are needed.
+
+    The same question gets the same answer, so it is asked once.
+    """
+
+    def __init__(self, most: int = 1) -> None:
+        self._idle: queue.SimpleQueue[_Judge] = queue.SimpleQueue()
+        self._all = [_Judge() for _ in range(most)]
+        for judge in self._all:
+            self._idle.put(judge)
+        self._known: OrderedDict[bytes, Any] = OrderedDict()
+        self._lock = Lock()
+
+    def ask(self, lab: str, do: str, seconds: float = PATIENCE, **details: Any) -> Any:
+        """What ``Judge`` in ``autograder.grading.judge.process`` answers within so many seconds.
+
+        Raises:
+            Undecided: the request took too long, or brought the process down.
+            JudgeFailed: it does not even start.
+        """
+        request = json.dumps({"lab": lab, "do": do, **details}, sort_keys=True).encode()
+        key = hashlib.sha256(request).digest()
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        with self._one() as judge:
+            answer = judge.ask(request, seconds)
+        with self._lock:
+            self._known[key] = answer
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return answer
+
+    def close(self) -> None:
+        """End all processes."""
+        for judge in self._all:
+            judge.stop()
+
+    @contextmanager
+    def _one(self) -> Iterator[_Judge]:
+        judge = self._idle.get()
+        try:
+            yield judge
+        finally:
+            self._idle.put(judge)

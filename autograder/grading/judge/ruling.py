@@ -1,0 +1,241 @@
+"""From what a sandbox answered to points: a judge decides, and its words become the output."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import nbformat
+from nbgrader.utils import determine_grade
+
+from autograder.grading.judge.judges import PATIENCE, Judges, Undecided
+from autograder.grading.plan import LabPlan, Test
+from autograder.grading.sandbox import CellResult, Notebook, NotebookResult, Question
+from autograder.grading.sandbox.host.job import Output, Reply
+from autograder.grading.submission import Submission
+from autograder.grading.verdict import CaseVerdict, MemoryLines, Remark, TaskVerdict
+from lab_utils.kit.checks import OWN_LINE, Finding, Task, Verdict
+from lab_utils.kit.files import is_measured
+
+_UNDECIDED = Finding(
+    "an answer that cannot be judged", "an answer of the usual size", "See the remarks."
+)
+
+
+WASTE = 2 * PATIENCE
+"""Seconds that the answers of one submission may keep the judge busy without a verdict."""
+MOST = 5 * PATIENCE
+"""Seconds that they may keep it busy in all; honest ones need a few."""
+_JUDGE_ITSELF = "rewrite_judge"
+
+
+class Ruling:
+    """Decides on one submission."""
+
+    def __init__(self, plan: LabPlan, judges: Judges, submission: Submission) -> None:
+        self.remarks: list[Remark] = []
+        self._plan, self._judges, self._submission = plan, judges, submission
+        self._waste, self._left = WASTE, MOST
+        self._lines: set[str] | None = None
+        self._errors: dict[Test, list[Reply]] = {}  # on public graphs, which come first
+
+    def follow_up(self, notebook: Notebook, replies: Sequence[Reply]) -> list[Question]:
+        """Ask again with right versions of earlier functions, where these may be to blame."""
+        again = []
+        own = list(zip(notebook.questions, replies, strict=True))
+        for test in self._plan.tests:
+            helpers = _lent(test) if test.task and test.notebook == notebook.name else ()
+            asked = [(q, r) for q, r in own if q.task == test.task]
+            if helpers and any(not self._case(test, q, r).passed for q, r in asked):
+                again += [replace(question, lent=helpers) for question, _ in asked]
+        return again
+
+    def lend(self, question: Question, name: str, arguments: Any) -> Any:
+        """What a right version of a function answers."""
+        lab = question.tasks.rpartition(".")[2]
+        details = {"task": question.task, "case": question.case, "name": name}
+        try:
+            return self._ask(lab, "lend", **details, arguments=arguments)
+        except Undecided:
+            return None
+
+    def task(self, test: Test, result: NotebookResult) -> tuple[TaskVerdict, list[Output]]:
+        """The verdict on a task, and what its test cell shows."""
+        task = _task(test)
+        self._look_for_the_judge(test)
+        asked = zip(result.asked, result.replies, strict=True)
+        answered = [(q, r) for q, r in asked if q.task == test.task]
+        if test.is_of_file:
+            answered = [(q, self._file(test, r)) for q, r in answered]
+        first = next((r for q, r in answered if q.case == 0 and not q.lent), None)
+        cases = [self._case(test, q, r) for q, r in answered if not q.lent]
+        lent = [self._case(test, q, r) for q, r in answered if q.lent]
+        note = ""
+        if sum(case.passed for case in lent) > sum(case.passed for case in cases):
+            cases = lent
+            note = f"Tried with a right {' and '.join(_lent(test))}.\n"
+        verdict = Verdict(task, tuple((case.name, case.findings) for case in cases))
+        points = verdict.points
+        if test.points != task.points:  # a borrowed notebook: its points are scaled
+            points = round(test.points / task.points * points, 4)
+        decided = TaskVerdict(
+            test.task,
+            task.title,
+            test.notebook,
+            test.grade_id,
+            points,
+            test.points,
+            tuple(cases),
+            self._memory(test, first),
+        )
+        return decided, [_said(f"{verdict}\n{note}"), _score(points)]
+
+    def _case(self, test: Test, question: Question, reply: Reply) -> CaseVerdict:
+        where: dict[str, Any] = {"task": question.task, "case": question.case}
+        name: dict[str, Any] = {"name": "a graph", "hidden": True}
+        try:
+            name = self._judges.ask(test.lab, "name", **where)
+            is_known = reply in self._errors.get(test, ())
+            if "error" in reply and not name["hidden"]:
+                self._errors.setdefault(test, []).append(reply)
+            elif "look" in reply and not is_known:
+                reply = {**reply, "look": self._own_line(str(reply["look"]))}
+            told = self._ask(test.lab, "judge", **where, reply=reply, is_known=is_known)
+        except Undecided:
+            self._remark("undecided", "an answer took the judge too long, or too much", test)
+            return CaseVerdict(name["name"], name["hidden"], (_UNDECIDED,))
+        if told["forged"]:
+            self._remark("forged", "sent an answer of another form than the sandbox does", test)
+        findings = tuple(Finding(**finding) for finding in told["findings"])
+        return CaseVerdict(name["name"], name["hidden"], findings)
+
+    def _own_line(self, look: str) -> str:
+        """A line of code if it is in a notebook (other text could hold anything), and its number.
+
+        Words of ours stay as they are.
+        """
+        if not (told := OWN_LINE.match(look)):
+            return look
+        if self._lines is None:
+            cells = (c for b in self._submission.books.values() for c in b.cells)
+            self._lines = {line.strip() for cell in cells for line in cell.source.splitlines()}
+        line = look[told.end() :]
+        return f"line {told[1]}: {line}" if line in self._lines else "See your own code."
+
+    def _memory(self, test: Test, reply: Reply | None) -> MemoryLines | None:
+        try:
+            lines = reply and self._ask(test.lab, "memory", task=test.task, reply=reply)
+        except Undecided:
+            return None
+        if not lines:
+            return None
+        drawn = {part: tuple(lines[part]) for part in ("before", "yours", "reference")}
+        return MemoryLines(**{**lines, **drawn})
+
+    def _file(self, test: Test, made: Reply) -> Reply:
+        """The file that the notebooks make, beside the one that was handed in.
+
+        A table of measurements is judged as it was handed in: nobody can make it again.
+        """
+        content = self._submission.files.get(test.name)
+        if content is None and is_measured(test.name) and "error" in made:
+            content = b""  # the judge says in its own words that it is missing
+        if content is None:
+            return made
+        try:
+            text = content.decode("utf-8", "replace")
+            details = {"task": test.task, "file": test.name, "content": text}
+            given = self._ask(test.lab, "hand_in", **details)
+            if is_measured(test.name):
+                return given
+            if "error" in made:
+                self._note(f"the notebooks do not make {test.name}: the file handed in was judged")
+                return given
+            both = {"made": made["answer"], "handed_in": given.get("answer")}
+            if difference := self._ask(test.lab, "difference", **both):
+                self._note(
+                    f"{test.name} was handed in as another file than the notebooks make, which was "
+                    f"judged: {difference}"
+                )
+        except Undecided:
+            self._note(f"{test.name} as it was handed in cannot be read in reasonable time")
+        return made
+
+    def _ask(self, lab: str, do: str, **details: Any) -> Any:
+        """Ask about what a student answered, as long as that does not hold up the class."""
+        seconds = min(PATIENCE, self._waste, self._left)
+        if seconds <= 0:
+            raise Undecided
+        started = time.monotonic()
+        try:
+            return self._judges.ask(lab, do, seconds, **details)
+        except Undecided:
+            self._waste -= time.monotonic() - started
+            raise
+        finally:
+            self._left -= time.monotonic() - started
+
+    def _look_for_the_judge(self, test: Test) -> None:
+        """Part of the judge lies in lab_utils: who calls it should have a word with somebody."""
+        book = self._submission.books.get(test.notebook)
+        if book and any(_JUDGE_ITSELF in c.source for c in book.cells if c.cell_type == "code"):
+            text = f"a cell uses lab_utils' {_JUDGE_ITSELF}, which can do what task 3.1 asks for"
+            remark = Remark("tampered", text, test.notebook)
+            if remark not in self.remarks:
+                self.remarks.append(remark)
+
+    def _note(self, text: str) -> None:
+        self.remarks.append(Remark("files", text))
+
+    def _remark(self, kind: str, text: str, test: Test) -> None:
+        remark = Remark(kind, text, test.notebook, f"task {test.task}")
+        if remark not in self.remarks:
+            self.remarks.append(remark)
+
+
+def shown_score(test: Test, cell: CellResult) -> tuple[TaskVerdict, list[Output]]:
+    """The verdict of a test that ran as it is, by what it showed; stderr costs nothing."""
+    outputs = [{**o, "name": "stdout"} if o["output_type"] == "stream" else o for o in cell.outputs]
+    if (cell.failed or cell.execution_count is None) and not any(
+        output["output_type"] == "error" for output in outputs
+    ):
+        words = "the test did not run to its end"
+        outputs.append(
+            {"output_type": "error", "ename": "NotRun", "evalue": words, "traceback": [words]}
+        )
+    marks = {"grade": True, "solution": False, "points": test.points, "grade_id": test.grade_id}
+    graded = nbformat.v4.new_code_cell(metadata={"nbgrader": marks}, outputs=outputs)
+    points, _ = determine_grade(nbformat.from_dict(graded))
+    verdict = TaskVerdict(
+        test.grade_id, "", test.notebook, test.grade_id, float(points or 0), test.points
+    )
+    return verdict, outputs
+
+
+def nothing(test: Test) -> TaskVerdict:
+    """No points, for a test whose notebook is not there."""
+    title = _task(test).title if test.task else ""
+    name = test.task or test.grade_id
+    return TaskVerdict(name, title, test.notebook, test.grade_id, 0.0, test.points)
+
+
+def _task(test: Test) -> Task:
+    return import_module(f"lab_utils.{test.lab}").task_called(test.task)
+
+
+def _lent(test: Test) -> tuple[str, ...]:
+    lab = import_module(f"autograder.{test.lab}.grade")
+    return tuple(getattr(lab, "LENT", {}).get(test.task, ()))
+
+
+def _said(text: str) -> Output:
+    return {"output_type": "stream", "name": "stdout", "text": text}
+
+
+def _score(points: float) -> Output:
+    """What nbgrader reads as the score of a cell."""
+    data = {"text/plain": repr(float(points))}
+    return {"output_type": "execute_result", "execution_count": 0, "data": data, "metadata": {}}

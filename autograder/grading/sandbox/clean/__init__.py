@@ -1,0 +1,1 @@
+"""What comes out of a sandbox, made fit to be read and shown."""

@@ -1,0 +1,1 @@
+"""Starts sandboxes and runs submissions in them, on the grader's side."""

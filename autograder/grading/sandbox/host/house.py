@@ -1,0 +1,136 @@
+"""What a sandbox contains: a copy of ``lab_utils``, Python, the system's programs, and no more."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.grading.sandbox.inside.namespaces import HOME
+from lab_utils.kit.root import ROOT
+
+INSIDE = ROOT / "autograder" / "grading" / "sandbox" / "inside"
+KIT = "/kit"
+"""Where the copies lie in the sandbox."""
+
+_SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/sbin")
+_SETTINGS = (
+    "/etc/alternatives",
+    "/etc/fonts",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/sys/devices/system/cpu",
+)
+_NOT_COPIED = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.pyc")
+
+Plan = list[list[str]]
+
+
+@dataclass(frozen=True)
+class House:
+    """How to furnish a sandbox, in terms of this machine's paths."""
+
+    folder: Path
+    """A temporary folder of the executor's."""
+    hidden: Sequence[Path] = (ROOT,)
+    """Folders that must not be seen even if they lie in one that is shown."""
+
+    @property
+    def kit(self) -> Path:
+        """A copy of all that is ours in the sandbox."""
+        return self.folder / "kit"
+
+    @property
+    def site(self) -> Path:
+        """An empty folder, to build a file system on."""
+        return self.folder / "site"
+
+    @property
+    def temporary(self) -> Path:
+        """For the files of sandboxes that have no file system of their own."""
+        return self.folder / "tmp"
+
+    @property
+    def spare(self) -> str:
+        """Where a sandbox has its temporary files: /tmp, unless Python itself lies in there."""
+        taken = any(_is_in(path, "/tmp") for path in self.readable())
+        return f"{HOME}/tmp" if taken else "/tmp"
+
+    def build(self, packages: Sequence[Path] = (ROOT / "lab_utils",)) -> None:
+        """Make the folders, and copy into the kit what is ours in the sandbox."""
+        for package in (INSIDE, *packages):
+            shutil.copytree(package, self.kit / package.name, ignore=_NOT_COPIED)
+        self.site.mkdir()
+        self.temporary.mkdir()
+        for path in (self.folder, *self.folder.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+
+    def readable(self) -> list[str]:
+        """What may be read, the kit left out."""
+        paths = [*_SYSTEM, *_SETTINGS, *_python(), *_libraries()]
+        return [path for path in dict.fromkeys(paths) if os.path.exists(path)]
+
+    def plan(self) -> Plan:
+        """The steps that furnish the sandbox, outer folders first."""
+        links = [path for path in self.readable() if path in _SYSTEM and os.path.islink(path)]
+        steps: Plan = [["link", os.readlink(path), path] for path in links]
+        wanted = [("empty", str(path)) for path in self.hidden]
+        wanted += [("bind", path) for path in self.readable() if path not in links]
+        for kind, path in sorted(wanted, key=lambda step: len(Path(step[1]).parts)):
+            around = [step for step in steps if _is_in(path, step[-1])]
+            is_shown = bool(around) and around[-1][0] == "bind"
+            if kind == "bind" and not is_shown:
+                steps.append(["bind", path, path])
+            elif kind == "empty" and is_shown:
+                steps.append(["empty", path])
+        return [*steps, ["bind", str(self.kit), KIT], ["empty", self.spare]]
+
+    def open_to_readers(self) -> list[str]:
+        """Hidden folders inside readable ones: only a sandbox with a file system can hide them."""
+        return [str(h) for h in self.hidden if any(_is_in(str(h), p) for p in self.readable())]
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return Path(path).is_relative_to(folder)
+
+
+def _python() -> Iterator[str]:
+    """Where the interpreter, its library and the installed packages lie."""
+    yield from (sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable)))
+    yield from (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def _libraries() -> list[str]:
+    """Folders of shared libraries that a cluster's modules have added."""
+    return [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if path]
+
+
+def environment(temporary: str) -> dict[str, str]:
+    """All environment variables of the sandbox; ``temporary`` is a folder one can write to."""
+    programs = [os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin"]
+    threads = ("OMP", "MKL", "OPENBLAS", "NUMEXPR")
+    libraries = os.environ.get("LD_LIBRARY_PATH")
+    return {
+        "PATH": os.pathsep.join(programs),
+        "LANG": "C.UTF-8",
+        "HOME": temporary,
+        "TMPDIR": temporary,
+        "USER": "student",
+        "LOGNAME": "student",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR": os.path.join(temporary, "matplotlib"),
+        "IPYTHONDIR": os.path.join(temporary, "ipython"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",  # the same order of sets, and the same grade, every time
+        # A thread pool would not survive the fork of the warm process.
+        **{f"{library}_NUM_THREADS": "1" for library in threads},
+        **({"LD_LIBRARY_PATH": libraries} if libraries else {}),
+        # How large the experiments of notebook 06 are; see lab_utils/labs/project/experiments.py.
+        "LAB4B_SIZE": os.environ.get("LAB4B_SIZE", "full"),
+    }

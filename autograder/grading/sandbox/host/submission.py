@@ -1,0 +1,264 @@
+"""One submission from its first cell to its last answer, whatever it does meanwhile."""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+import time
+from pathlib import PurePosixPath
+
+from autograder.grading.sandbox.host.job import (
+    Cell,
+    CellResult,
+    Job,
+    Notebook,
+    NotebookResult,
+    Question,
+    Remark,
+    Reply,
+    Result,
+    Trouble,
+)
+from autograder.grading.sandbox.host.limits import Limits
+from autograder.grading.sandbox.wire.line import Line
+from autograder.grading.sandbox.wire.orders import Over, Supervisor
+from autograder.grading.sandbox.wire.talk import Talk
+
+_MOST_RUNS = 4
+"""How often a notebook is run, each time without what was fatal before."""
+_NAME = re.compile(r"[\w.]{1,80}")
+
+Account = tuple[str, bool]
+"""A task, and whether functions are lent to it: slow ones of an earlier task are paid for there."""
+
+
+def run_submission(job: Job, line: Line, limits: Limits, libraries: frozenset[str]) -> Result:
+    """Run a job in the sandbox at the other end of ``line``. Never raises for what a job does."""
+    started = time.monotonic()
+    supervisor = Supervisor(line, limits)
+    result = Result(job.id, [])
+    try:
+        _fill(job, supervisor, result.remarks, libraries)
+        for notebook in job.notebooks:
+            run = NotebookRun(notebook, job, supervisor, limits)
+            result.notebooks.append(run.result)
+            try:
+                run.go()
+            finally:
+                run.finish()
+                result.remarks += run.remarks
+    except Over as over:
+        result.remarks.append(Remark(over.trouble, str(over)))
+    for notebook in job.notebooks[len(result.notebooks) :]:
+        rest = NotebookRun(notebook, job, supervisor, limits)
+        rest.finish()
+        result.notebooks.append(rest.result)
+    result.seconds = time.monotonic() - started
+    return result
+
+
+def _fill(
+    job: Job, supervisor: Supervisor, remarks: list[Remark], libraries: frozenset[str]
+) -> None:
+    files = {}
+    for name, content in job.files.items():
+        path = PurePosixPath(name)
+        if path.is_absolute() or not path.parts or ".." in path.parts or "\0" in name:
+            remarks.append(Remark(Trouble.TAMPERED, f"the file {name!r} was left out"))
+            continue
+        if path.parts[0].removesuffix(".py") in libraries | sys.stdlib_module_names:
+            text = f"{path.parts[0]} is called like a library; the library was used"
+            remarks.append(Remark(Trouble.TAMPERED, text))
+        files[str(path)] = base64.b64encode(content).decode("ascii")
+    if why := supervisor.fill(files):
+        remarks.append(Remark(Trouble.DISK, f"not all files fit into the scratch folder ({why})"))
+
+
+class NotebookRun:
+    """The runs of one notebook: usually one, more if something in it kills the process.
+
+    A cell or a task that was fatal is left out of the next run, so that it spoils
+    nothing but itself.
+
+    Functions are asked about when all cells have run and the files are kept for the next
+    notebook: no code that is shown, or that comes later, ever meets what they were asked.
+    """
+
+    def __init__(self, notebook: Notebook, job: Job, supervisor: Supervisor, limits: Limits):
+        self.remarks: list[Remark] = []
+        cells = [CellResult(cell.id) for cell in notebook.cells]
+        self.result = NotebookResult(notebook.name, cells, [], notebook.questions)
+        self._notebook, self._job = notebook, job
+        self._supervisor, self._limits = supervisor, limits
+        self._replies: dict[int, Reply] = {}
+        self._fatal_cells: set[str] = set()
+        self._fatal: dict[Account, str] = {}
+        self._busy: Cell | Question | None = None
+        self._end: Cell | None = None
+        self._states: dict[int, int] = {}
+        self._kept = self._followed_up = False
+        self._cell_time = limits.notebook_seconds
+        self._time: dict[Account, float] = {}
+
+    def go(self) -> None:
+        """Run the cells and ask the questions.
+
+        Raises:
+            Over: the sandbox itself is no more.
+        """
+        started = time.monotonic()
+        try:
+            for _ in range(_MOST_RUNS):
+                if self._survives_a_run() or self._cell_time <= 0:
+                    break
+            if isinstance(self._busy, Cell) and self._states:
+                # All before the last fatal cell has run to its end: it can be asked about.
+                self._end, self._cell_time = self._busy, self._limits.notebook_seconds
+                self._survives_a_run()
+            if not self._kept:
+                self._keep()
+        finally:
+            self.result.seconds = time.monotonic() - started
+
+    def finish(self) -> None:
+        """Give every question a reply."""
+        self.result.replies = [
+            self._reply_to(place, question) for place, question in enumerate(self.result.asked)
+        ]
+
+    def _reply_to(self, place: int, question: Question) -> Reply:
+        why = self._fatal.get(_account(question), "the notebook did not get that far")
+        lost = {"error": f"no answer: {why}", "look": "See the remarks on this notebook."}
+        return self._replies.get(place, lost)
+
+    def _survives_a_run(self) -> bool:
+        line = self._supervisor.start()
+        talk = Talk(line, self._supervisor, self._limits, self._job.lender)
+        try:
+            self._take_steps(talk)
+            self._keep()
+            self._ask_all(talk)
+            self._compare(talk)
+            self._ask_further(talk)
+        except Over as over:
+            if over.trouble is Trouble.SANDBOX:
+                raise
+            self._note_fatal(over)
+            return False
+        finally:
+            talk.close()
+            if self._supervisor.stop()["left"]:
+                self._remark(Trouble.PROCESSES, "left processes behind that cannot be killed")
+        return True
+
+    def _take_steps(self, talk: Talk) -> None:
+        """Run the cells, and note what is defined where a function is to be tested."""
+        self._states = {}
+        cells = questions = 0
+        before: Cell | Question | None = None
+        for step in self._notebook.steps:
+            if step is self._end:
+                return
+            self._busy = step
+            if isinstance(step, Cell):
+                self._run(talk, cells, step)
+                cells += 1
+            else:
+                if not step.name.isidentifier():  # a file: nothing is told, and it may change
+                    self._ask(talk, questions, step)
+                elif isinstance(before, Question) and questions - 1 in self._states:
+                    self._states[questions] = self._states[questions - 1]
+                else:
+                    self._states[questions] = talk.remember()
+                questions += 1
+            before = step
+
+    def _ask_all(self, talk: Talk) -> None:
+        """In the order of the tasks: what a later one is given may answer an earlier one."""
+        asked = self._notebook.questions
+        for place in sorted(self._states, key=lambda place: asked[place].task):
+            self._busy = asked[place]
+            talk.recall(self._states[place])
+            self._ask(talk, place, asked[place])
+
+    def _ask_further(self, talk: Talk) -> None:
+        asked = self.result.asked
+        first = len(self._notebook.questions)
+        if self._job.follow_up and not self._followed_up:
+            self._followed_up = True
+            replies = [self._reply_to(place, question) for place, question in enumerate(asked)]
+            asked += self._job.follow_up(self._notebook, replies)
+        states = {asked[place].task: state for place, state in self._states.items()}
+        for place, question in enumerate(asked[first:], start=first):
+            self._busy = question
+            if question.task in states:
+                talk.recall(states[question.task])
+            self._ask(talk, place, question)
+
+    def _run(self, talk: Talk, place: int, cell: Cell) -> None:
+        if cell.id in self._fatal_cells:
+            return
+        if self._cell_time <= 0:
+            text = f"the cells took more than {self._limits.notebook_seconds:g} seconds together"
+            self._remark(Trouble.TIME, f"{text}; those that were left did not run")
+            return
+        result = self.result.cells[place] = CellResult(cell.id)
+        try:
+            seconds = min(self._limits.cell_seconds, self._cell_time)
+            for trouble in talk.run(cell, result, seconds):
+                self._remark(trouble, self._words(trouble, seconds), cell)
+        finally:
+            self._cell_time -= result.seconds
+
+    def _ask(self, talk: Talk, place: int, question: Question) -> None:
+        account = _account(question)
+        if place in self._replies or account in self._fatal:
+            return
+        left = self._time.setdefault(account, 2 * self._limits.question_seconds)
+        if left <= 0:
+            self._fatal[account] = "earlier answers of this task took all its time"
+            return
+        started = time.monotonic()
+        try:
+            seconds = min(self._limits.question_seconds, left)
+            self._replies[place] = talk.ask(question, seconds)
+        finally:
+            self._time[account] -= time.monotonic() - started
+
+    def _words(self, trouble: Trouble, seconds: float) -> str:
+        if trouble is Trouble.OUTPUT:
+            return f"showed more than {self._limits.output_bytes:,} bytes; the rest was cut off"
+        if seconds < self._limits.cell_seconds:
+            return "was interrupted when the time for the notebook was up"
+        return f"ran longer than {seconds:g} seconds and was interrupted"
+
+    def _compare(self, talk: Talk) -> None:
+        self._busy = None
+        # Student code could tell anything in place of names.
+        if changed := [name for name in talk.changed() if _NAME.fullmatch(name)]:
+            names = ", ".join(changed[:5]) + (", …" if len(changed) > 5 else "")
+            self._remark(Trouble.TAMPERED, f"replaced {names}")
+
+    def _note_fatal(self, over: Over) -> None:
+        self._remark(over.trouble, str(over), self._busy)
+        if isinstance(self._busy, Question):
+            self._fatal[_account(self._busy)] = str(over)
+        elif isinstance(self._busy, Cell):
+            self._fatal_cells.add(self._busy.id)
+
+    def _keep(self) -> None:
+        self._kept = True
+        if not self._supervisor.keep():
+            text = "wrote too many files: not all of them are there for the next notebook"
+            self._remark(Trouble.DISK, text)
+
+    def _remark(self, trouble: Trouble, text: str, where: Cell | Question | None = None) -> None:
+        place = f"task {where.task}" if isinstance(where, Question) else where.id if where else ""
+        remark = Remark(trouble, text, self._notebook.name, place)
+        if remark not in self.remarks:
+            self.remarks.append(remark)
+
+
+def _account(question: Question) -> Account:
+    return question.task, bool(question.lent)

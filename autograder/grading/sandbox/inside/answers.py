@@ -1,0 +1,85 @@
+"""The student's half of a check: call what the notebook defines on what is given."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType, ModuleType
+from typing import Any
+
+from lab_utils.kit.checks import attempt
+
+from .protocol import Message, frame
+
+_LONGEST_WORDS = 1000
+_OURS = ("lab_utils", __package__)
+
+Marks = dict[str, tuple[object, object]]
+
+
+Call = Callable[[str, Any], Any]
+"""Has a lent function called by the grader: its name, its arguments, what it returns."""
+
+
+def answer_to(question: Message, space: dict[str, Any], most: int, call: Call) -> Message:
+    """``{"answer": …}`` or ``{"error": …, "look": …}``; ``most`` is in bytes.
+
+    A name that is no identifier is that of a file in the scratch folder.
+    """
+    name = question["name"]
+    if name.isidentifier() and name not in space:
+        look = "Its cell is missing, was renamed, or did not run to its end."
+        return {"error": f"there is no {name} in this notebook", "look": look}
+    if not name.isidentifier() and not os.path.isfile(name):
+        return {"error": f"there is no file {name}", "look": "Run the cell that writes it."}
+    lab = importlib.import_module(question["tasks"])
+    task = lab.task_called(question["task"])
+    own = {name: space[name] for name in question["lent"] if name in space}
+    space |= {name: lab.borrowed(name, partial(call, name)) for name in own}
+    try:
+        reply = attempt(task, space[name] if name.isidentifier() else name, question["given"])
+    finally:
+        space |= own
+    if "error" in reply:
+        return {part: str(words)[:_LONGEST_WORDS] for part, words in reply.items()}
+    try:
+        size = len(frame(reply))
+    except (ValueError, RecursionError):
+        look = "Compare what you return with the task's text."
+        return {"error": "the answer holds NaN or infinity, or is nested too deeply", "look": look}
+    if size > most:
+        look = "Return only what the task asks for."
+        return {"error": f"the answer is longer than {most:,} bytes", "look": look}
+    return reply
+
+
+def marks() -> Marks:
+    """What each function of ours is now, by its full name; to be compared later."""
+    found: Marks = {}
+    for module in list(sys.modules.values()):
+        home = getattr(module, "__name__", "")
+        if isinstance(module, ModuleType) and home.partition(".")[0] in _OURS:
+            for name, value in vars(module).items():
+                found |= _marks_of(f"{home}.{name}", value)
+                if isinstance(value, type) and value.__module__ == home:
+                    for part, inner in vars(value).items():
+                        found |= _marks_of(f"{home}.{name}.{part}", inner)
+    return found
+
+
+def _marks_of(name: str, value: object) -> Marks:
+    is_code = isinstance(value, (FunctionType, type))
+    return {name: (value, getattr(value, "__code__", None))} if is_code else {}
+
+
+def changed_since(before: Marks) -> list[str]:
+    """The functions of ours that the notebook has replaced, by name."""
+    now = marks()
+    return sorted(
+        name
+        for name, (value, code) in before.items()
+        if now.get(name, (None, None))[0] is not value or now[name][1] is not code
+    )

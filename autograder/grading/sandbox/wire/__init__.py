@@ -1,0 +1,1 @@
+"""The talk between the grader and a sandbox."""

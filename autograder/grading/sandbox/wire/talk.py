@@ -1,0 +1,200 @@
+"""The talk with the process of one notebook: run these cells, answer these questions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autograder.grading.sandbox.clean.hostile import Spoiled, clean_count, clean_reply
+from autograder.grading.sandbox.clean.markup import SAFE, TooMuch
+from autograder.grading.sandbox.clean.shown import Shown
+from autograder.grading.sandbox.host.job import (
+    Cell,
+    CellResult,
+    Lender,
+    Output,
+    Question,
+    Reply,
+    Trouble,
+)
+from autograder.grading.sandbox.host.limits import Limits
+from autograder.grading.sandbox.inside.outlet import RESERVE
+from autograder.grading.sandbox.wire.line import Closed, Late, Line
+from autograder.grading.sandbox.wire.orders import Over, Supervisor
+
+_SMALL = 100_000  # bytes of messages that hold no output
+_MOST_LOANS = 1000  # calls of lent functions for one answer
+
+
+class Talk:
+    """One notebook's process. Everything it says is taken for what a student may have forged."""
+
+    def __init__(
+        self, line: Line, supervisor: Supervisor, limits: Limits, lender: Lender | None = None
+    ) -> None:
+        self._line, self._supervisor, self._limits = line, supervisor, limits
+        self._lender = lender
+        self._by_display: dict[str, list[Output]] = {}
+        self._states = 0
+        self._state: int | None = None
+
+    def run(self, cell: Cell, result: CellResult, seconds: float) -> list[Trouble]:
+        """Run a cell for at most so many seconds; ``result`` takes what it shows meanwhile.
+
+        Raises:
+            Over: the process did not survive it.
+        """
+        shown = Shown(result.outputs, self._by_display)
+        started = time.monotonic()
+        most = 2 * self._limits.output_bytes + RESERVE + _SMALL
+        troubles: list[Trouble] = []
+        self._begin(most)
+        try:
+            self._send({"do": "run", "source": cell.source, "seconds": seconds}, seconds)
+            while True:
+                message = self._receive(started + seconds, most)
+                if "output" in message:
+                    _show(shown, message["output"])
+                elif "cut" in message:
+                    troubles.append(Trouble.OUTPUT)
+                elif "clear" in message:
+                    shown.clear(message["clear"] is True)
+                elif isinstance(ran := message.get("ran"), dict):
+                    break
+                else:
+                    raise Spoiled("a message of an unknown kind")
+            result.execution_count = clean_count(ran.get("count"))
+            result.failed = ran.get("failed") is not False
+            if ran.get("late") is True:
+                troubles.append(Trouble.INTERRUPTED)
+        except Spoiled as error:
+            raise _spoiled(error) from None
+        finally:
+            result.seconds = time.monotonic() - started
+            if Trouble.OUTPUT in troubles:
+                shown.add(_note(f"[output cut off after {self._limits.output_bytes:,} bytes]"))
+        return troubles
+
+    def ask(self, question: Question, seconds: float) -> Reply:
+        """The reply to a question.
+
+        Raises:
+            Over: the process did not survive it.
+        """
+        order = {"do": "ask", **vars(question), "seconds": seconds}
+        most = self._limits.reply_bytes + _SMALL
+        started = time.monotonic()
+        self._begin(most)
+        self._send(order, seconds)
+        try:
+            for _ in range(_MOST_LOANS):
+                message = self._receive(started + seconds, most)
+                if "borrow" not in message:
+                    with _reading():
+                        return clean_reply(message.get("reply"))
+                self._lend(question, message, seconds)
+            raise Spoiled(f"more than {_MOST_LOANS} calls of a lent function")
+        except Spoiled as error:
+            raise _spoiled(error) from None
+
+    def _lend(self, question: Question, message: dict[str, Any], seconds: float) -> None:
+        """Answer a call of a function that was lent for this question."""
+        if self._lender is None or message["borrow"] not in question.lent:
+            raise Spoiled("a call of a function that was not lent")
+        answer = self._lender(question, message["borrow"], message.get("arguments"))
+        self._send({"lent": answer}, seconds)
+
+    def remember(self) -> int:
+        """A number for what the names of the notebook stand for now."""
+        self._exchange({"do": "remember"}, self._limits.question_seconds, _SMALL)
+        self._states += 1
+        return self._states - 1
+
+    def recall(self, state: int) -> None:
+        """Let all names stand for what they did then; no cell may run after that."""
+        if state != self._state:
+            order = {"do": "recall", "state": state}
+            self._exchange(order, self._limits.question_seconds, _SMALL)
+            self._state = state
+
+    def changed(self) -> list[str]:
+        """Functions of ours that the notebook has replaced."""
+        names = self._exchange({"do": "compare"}, self._limits.question_seconds, _SMALL)
+        told = names.get("changed")
+        return [str(name)[:200] for name in told] if isinstance(told, list) else []
+
+    def close(self) -> None:
+        """Hang up."""
+        self._line.close()
+
+    def _exchange(self, order: dict[str, Any], seconds: float, most: int) -> dict[str, Any]:
+        self._begin(most)
+        self._send(order, seconds)
+        try:
+            return self._receive(time.monotonic() + seconds, most)
+        except Spoiled as error:
+            raise _spoiled(error) from None
+
+    def _begin(self, most: int) -> None:
+        self._line.most = most
+        self._line.taken = 0
+
+    def _send(self, order: dict[str, Any], seconds: float) -> None:
+        try:
+            deadline = time.monotonic() + seconds + self._limits.grace_seconds
+            self._line.send(order, deadline)
+        except Late:
+            raise Over(Trouble.KILLED, "the notebook stopped listening to the grader") from None
+        except Closed:
+            raise self._supervisor.why_ended() from None
+
+    def _receive(self, deadline: float, most: int) -> dict[str, Any]:
+        try:
+            with _reading():
+                message = self._line.receive(
+                    deadline + self._limits.grace_seconds, beside=self._supervisor.line
+                )
+        except Late:
+            text = "ran too long, ignored that it was interrupted, and was killed"
+            raise Over(Trouble.KILLED, text) from None
+        except Closed:
+            raise self._supervisor.why_ended() from None
+        if self._line.taken > most:
+            raise Spoiled("more than a cell may show")
+        if message is None:
+            raise self._supervisor.why_ended()
+        return message
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Whatever goes wrong while student code's words are read is the doing of this code."""
+    try:
+        yield
+    except (Spoiled, Late, Closed):
+        raise
+    except Exception as error:
+        raise Spoiled(f"what cannot be read ({type(error).__name__})") from error
+
+
+def _show(shown: Shown, raw: Any) -> None:
+    """Add an output, or what can be shown of it and why the rest is left out."""
+    try:
+        shown.add(raw)
+    except Spoiled:
+        raise
+    except TooMuch as error:
+        shown.add({**raw, "data": {k: v for k, v in raw["data"].items() if k not in SAFE}})
+        shown.add(_note(f"[output left out: {error}]"))
+    except Exception as error:  # cleaning must not end the grading, whatever it came upon
+        shown.add(_note(f"[output left out: it cannot be cleaned ({type(error).__name__})]"))
+
+
+def _spoiled(error: Spoiled) -> Over:
+    return Over(Trouble.SPOILED, f"student code sent the grader {error}")
+
+
+def _note(text: str) -> Output:
+    return {"output_type": "stream", "name": "stderr", "text": f"\n{text}\n"}

@@ -1,0 +1,1 @@
+"""One folder an assignment: its hidden cases, how they are made, what its judge needs."""

@@ -1,0 +1,1 @@
+"""Small simulators and counters that several labs use."""

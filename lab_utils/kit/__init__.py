@@ -1,0 +1,1 @@
+"""What every assignment is made of; no torch, no graph, no lab."""

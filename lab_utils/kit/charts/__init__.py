@@ -1,0 +1,1 @@
+"""The parts of pictures that all labs share: documents, axes, bars, values that draw themselves."""

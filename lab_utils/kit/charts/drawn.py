@@ -1,0 +1,81 @@
+"""A picture as a notebook shows it, and values that draw themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, repr=False)
+class Drawing:
+    """A picture in every form that some reader of a notebook needs.
+
+    ``html`` takes the page's colours and answers to the mouse; ``svg`` stands alone, for
+    pages that strip HTML; ``words`` are for terminals, and the caption.
+    """
+
+    html: str
+    svg: str
+    words: str
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": self.html, "image/svg+xml": self.svg, "text/plain": self.words}
+
+    def __repr__(self) -> str:
+        return self.words
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture as an SVG file."""
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+
+def drawing(svg: Callable[[bool], str], words: str, caption: str = "") -> Drawing:
+    """A drawing from a function that gives the SVG alone (True) or inline (False)."""
+    below = f'<div style="font-size:90%;opacity:.85">{escape(caption)}</div>' if caption else ""
+    return Drawing(f"<div>{svg(False)}{below}</div>", svg(True), words)
+
+
+def drawing_of_words(words: str) -> Drawing:
+    """Where there is nothing to draw: the words alone, as a picture too."""
+    rows = words.splitlines() or [""]
+    lines = "".join(
+        f'<text x="8" y="{20 + 16 * place}">{escape(row)}</text>' for place, row in enumerate(rows)
+    )
+    wide, high = 16 + 8 * max(map(len, rows)), 16 * len(rows) + 16
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" role="img" '
+        f'aria-label="{escape(words)}" font-family="monospace" font-size="12">{lines}</svg>'
+    )
+    return Drawing(f'<pre style="white-space:pre-wrap">{escape(words)}</pre>', svg, words)
+
+
+def stacked(*drawings: Drawing) -> Drawing:
+    """One below the other; where HTML is stripped, the first alone."""
+    html = "".join(one.html for one in drawings)
+    return Drawing(html, drawings[0].svg, "\n".join(one.words for one in drawings))
+
+
+class DrawsItself:
+    """Base of our values: a bare name in a cell is a picture.
+
+    What the picture is stands in ``lab_utils.steps.draw.values``, which is loaded only when
+    a notebook asks for it.
+    """
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        from lab_utils.steps.draw.values import drawing_of
+
+        return drawing_of(self)._repr_mimebundle_()
+
+
+def graph_bundle(graph: Any, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    """The picture of a ``torch.fx.Graph``, which is not our class; nothing for foreign graphs."""
+    from lab_utils.steps.draw.values import drawing_of
+
+    inside = (node for node in graph.nodes if node.op != "output")
+    if not all({"kind", "phase"} <= node.meta.keys() for node in inside):
+        return {"text/plain": str(graph)}
+    return drawing_of(graph)._repr_mimebundle_()

@@ -1,0 +1,11 @@
+"""The course as ``setup/course.toml`` describes it: its name, its assignments, their notebooks."""
+
+from lab_utils.kit.course.course_file import (
+    COURSE_FILE,
+    RELEASE_NAME,
+    Assignment,
+    Course,
+    CourseError,
+    Notebook,
+    read_course,
+)

@@ -1,0 +1,208 @@
+"""Is this machine ready for the lab? One OK or FAIL line for each thing, and the cure.
+
+Nothing here imports torch or anything else that may be missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from lab_utils.kit.files import is_looked_at
+from lab_utils.kit.root import ROOT
+
+FREE_BYTES = 200_000_000
+FREE_FILES = 1_000
+CLOCK_SECONDS = 300  # how far the clocks of machine and disk may be apart
+_EXPERIMENTS = "lab_utils.labs.project.experiments"  # a notebook that says so needs more packages
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing about this machine; a cure makes it a FAIL."""
+
+    text: str
+    cure: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.cure
+
+    def __str__(self) -> str:
+        return f"OK    {self.text}" if self.ok else f"FAIL  {self.text}\n      cure: {self.cure}"
+
+
+def environment(folder: Path | None = None) -> list[Fact]:
+    """What the lab needs, and whether it is there; ``folder`` is where the student works."""
+    here = folder or Path.cwd()
+    packages = [*_packages(needed_packages()), *_experiments(here)]
+    return [*_python(), *packages, _kernel(), _dot(), *_disk(here), _clock(here)]
+
+
+def check_environment(folder: Path | None = None) -> bool:
+    """Print the facts, all OK ones in one line where nothing is wrong; whether all is well.
+
+    Where a hand-in is looked at, the machine is none of the student's business.
+    """
+    if is_looked_at(folder or Path.cwd()):
+        print("Environment: the one in which hand-ins are looked at")
+        return True
+    facts = environment(folder)
+    wrong = [fact for fact in facts if not fact.ok]
+    if wrong:
+        print(*wrong, sep="\n")
+    else:
+        print("Environment OK:", ", ".join(fact.text for fact in facts[:2]))
+    return not wrong
+
+
+def _project() -> dict[str, list[str]]:
+    """What ``pyproject.toml`` asks for: Python, what every notebook needs, what experiments do."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return {
+        "python": [f"Python{project['requires-python']}"],
+        "packages": [*project["dependencies"], *project["optional-dependencies"]["notebook"]],
+        "experiments": project["optional-dependencies"]["project"],
+    }
+
+
+def _python() -> Iterator[Fact]:
+    running = ".".join(map(str, sys.version_info[:3]))
+    try:
+        (wanted,) = _project()["python"]
+    except OSError:
+        text = f"{ROOT} is incomplete: pyproject.toml is missing"
+        yield Fact(text, "unpack the release again, all of it, and open the notebooks there")
+        return
+    cure = "" if _within(running, wanted) else f"install {wanted}, and set the lab up again with it"
+    yield Fact(f"Python {running}", cure)
+
+
+def _packages(needed: Mapping[str, str]) -> Iterator[Fact]:
+    install = f"{Path(sys.executable).name} -m pip install"
+    for requirement, found in needed.items():
+        name = name_in(requirement)
+        if not found:
+            cure = f"choose the lab's kernel, or run: {install} '{requirement}'"
+            yield Fact(f"{name} is not installed for {sys.executable}", cure)
+            continue
+        cure = "" if _within(found, requirement) else f"run: {install} '{requirement}'"
+        yield Fact(f"{name} {found}", cure)
+
+
+def _experiments(folder: Path) -> Iterator[Fact]:
+    """What only some notebooks need: a FAIL where they lie, so that none stops half-way."""
+    needed = needed_packages("experiments")
+    books = (path.read_text(encoding="utf-8", errors="replace") for path in folder.glob("*.ipynb"))
+    if any(_EXPERIMENTS in book for book in books):
+        yield from _packages(needed)
+        return
+    for requirement, found in needed.items():
+        name = name_in(requirement)
+        missing = f"{name} is not there; only the experiments of notebook 06 need it"
+        yield Fact(f"{name} {found}" if found else missing)
+
+
+def needed_packages(part: str = "packages") -> dict[str, str]:
+    """What the lab needs, as in ``torch>=2.9,<2.15``, and the version that is installed, if any."""
+    try:
+        wanted = _project()[part]
+    except OSError:
+        return {}
+    return {requirement: _installed(name_in(requirement)) for requirement in wanted}
+
+
+def name_in(requirement: str) -> str:
+    """The name of the package that a requirement is about."""
+    return re.split(r"[^\w-]", requirement)[0]
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _within(found: str, requirement: str) -> bool:
+    """Whether a version lies within bounds such as ``torch>=2.9,<2.15``."""
+    numbers = _numbers(found)
+    for relation, bound in re.findall(r"(>=|<)\s*([\d.]+)", requirement):
+        if (numbers >= _numbers(bound)) != (relation == ">="):
+            return False
+    return True
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    release = re.match(r"[\d.]*", text)
+    return tuple(int(part) for part in release[0].split(".") if part) if release else ()
+
+
+def _kernel() -> Fact:
+    if find_spec("ipykernel"):
+        return Fact(f"kernel: {sys.executable}")
+    cure = f"run: {Path(sys.executable).name} -m pip install ipykernel"
+    return Fact(f"notebooks cannot run with {sys.executable}: it has no ipykernel", cure)
+
+
+def _dot() -> Fact:
+    found = shutil.which("dot")
+    return Fact(f"dot: {found}" if found else "dot is not there; pictures are drawn without it")
+
+
+def _disk(folder: Path) -> Iterator[Fact]:
+    free = shutil.disk_usage(folder).free
+    clean = "delete what you do not need, for instance ~/.cache/pip, and try again"
+    yield Fact(f"disk: {free / 1e9:.1f} GB free", "" if free >= FREE_BYTES else clean)
+    if hasattr(os, "statvfs"):
+        left = os.statvfs(folder)
+        few = left.f_files > 0 and left.f_favail < FREE_FILES
+        if few:
+            yield Fact(f"disk: room for only {left.f_favail} more files", clean)
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(1_000_000))  # a quota shows only when something is written
+            file.flush()
+            os.fsync(file.fileno())
+        yield Fact(f"can write in {folder}")
+    except OSError as error:
+        cure = f"{clean}; or copy the lab to a folder of your own, and open it there"
+        yield Fact(f"cannot write in {folder}: {error.strerror}", cure)
+
+
+def _clock(folder: Path) -> Fact:
+    now = time.time()
+    today = datetime.fromtimestamp(now).strftime("%Y-%m-%d %H:%M")
+    cure = "let the machine set its clock by itself; on a cluster, tell the help desk"
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            apart = abs(os.fstat(file.fileno()).st_mtime - now)
+    except OSError:
+        apart = 0.0
+    if apart > CLOCK_SECONDS:
+        return Fact(f"clock: {today}, but that of the disk is {apart:.0f} seconds off", cure)
+    released = _released()
+    if released and date.fromtimestamp(now) < released:
+        return Fact(f"clock: {today}, which is before this release ({released})", cure)
+    return Fact(f"clock: {today}")
+
+
+def _released() -> date | None:
+    try:
+        text = (ROOT / "setup" / "release.json").read_text(encoding="utf-8")
+        return date.fromisoformat(json.loads(text)["date"])
+    except (OSError, ValueError, KeyError):
+        return None  # not a release: a checkout of the repository

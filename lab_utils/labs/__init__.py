@@ -1,0 +1,1 @@
+"""One folder an assignment; ``graphs`` is what the labs about graphs share."""

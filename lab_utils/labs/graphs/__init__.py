@@ -1,0 +1,1 @@
+"""What the labs about graphs share."""

@@ -1,0 +1,158 @@
+"""From what a student's function returns to plain data, with a clear word if it does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from torch import fx
+
+from lab_utils.kit.checks import BadAnswer
+from lab_utils.kit.errors import LabError
+from lab_utils.steps.dot.read import read_dot
+from lab_utils.steps.dot.write import write_dot
+from lab_utils.steps.graph import Kind, copy_graph
+
+
+def graph_of(text: str) -> fx.Graph:
+    """A fresh graph from DOT text, so that no task sees another's changes."""
+    return copy_graph(shared_graph(text))[0]
+
+
+@lru_cache(maxsize=128)  # the cases of a lab, and a few answers
+def shared_graph(text: str) -> fx.Graph:
+    """The same graph for the same DOT text, to look at and not to change."""
+    return read_dot(text)
+
+
+def node_named(graph: fx.Graph, name: str) -> fx.Node:
+    """The node called ``name``."""
+    return next(node for node in graph.nodes if node.name == name)
+
+
+@contextmanager
+def unchanged(graph: fx.Graph) -> Iterator[None]:
+    """While this is open, a student's function may look at ``graph``, and note things in meta.
+
+    Raises:
+        BadAnswer: on leaving, if nodes have come, gone or changed; the message names one.
+    """
+    before = {node.name: node.format_node() for node in graph.nodes}
+    yield
+    after = {node.name: node.format_node() for node in graph.nodes}
+    changes = [
+        *(f"{name} is gone" for name in before if name not in after),
+        *(f"{name} is new" for name in after if name not in before),
+        *(f"{name} is another" for name in before if before[name] != after.get(name)),
+        *(["the nodes are in another order"] if [*before] != [*after] else []),
+    ]
+    if changes:
+        raise BadAnswer(
+            f"your function changed the graph: {changes[0]}",
+            "Leave the graph as it is, or work on a copy: copy, new = copy_graph(graph).",
+            "the graph as it was given",
+        )
+
+
+def name_of(value: Any, what: str, graph: fx.Graph | None = None) -> str:
+    """The name of a node; it must be one of ``graph``, if that is given."""
+    if isinstance(value, str):
+        look = "Return nodes: node, not node.name. The cells below look them up."
+        raise BadAnswer(f"{what} is text", look)
+    if not isinstance(value, fx.Node):
+        raise BadAnswer(f"{what} is {_described(value)}", "A node of the graph is wanted there.")
+    if graph is not None and value.graph is not graph:
+        look = "Return nodes of the graph that you are given. Was it copied?"
+        raise BadAnswer(f"{what} ({value.name}) is a node of another graph", look)
+    return value.name
+
+
+def told_name(value: Any, what: str) -> str:
+    """The name of a node, where the task asks for the name; the node itself will do."""
+    return value if isinstance(value, str) else name_of(value, what)
+
+
+def optional_name(value: Any, what: str, graph: fx.Graph | None = None) -> str | None:
+    """The name of a node, or None."""
+    return None if value is None else name_of(value, what, graph)
+
+
+def mapping(value: Any, what: str) -> Mapping[Any, Any]:
+    """``value`` if it is a dict."""
+    if not isinstance(value, Mapping):
+        raise BadAnswer(f"{what} is {_described(value)}", "A dict is wanted there.")
+    return value
+
+
+def fields_told(value: Any, what: str, record: Any) -> list[Any]:
+    """The fields of ``value``, which is to be a ``record`` (a NamedTuple such as ``Uses``)."""
+    names = record._fields
+    if not all(hasattr(value, name) for name in names):
+        form = f"{record.__name__}({', '.join(names)})"
+        look = f"Return {form}, not {type(value).__name__}: the cells below read it by these names."
+        raise BadAnswer(f"{what} is {a_type(value)}", look)
+    return [getattr(value, name) for name in names]
+
+
+def kind_name(value: Any, what: str) -> str:
+    """The name of a kind, from ``Kind.WEIGHT`` or ``"WEIGHT"``."""
+    if str(value) not in set(Kind):
+        look = "A Kind is wanted there, such as Kind.WEIGHT."
+        raise BadAnswer(f"{what} is {_described(value)}", look)
+    return str(value)
+
+
+def number(value: Any, what: str) -> float:
+    """``value`` if it is a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        text = f"{what} is {_described(value)}"
+        raise BadAnswer(text, "A number is wanted there.") from None
+
+
+def clone_names(clones: Any, graph: fx.Graph) -> dict[str, str]:
+    """Original to clone, by name; every clone must be a node of ``graph``."""
+    names = {}
+    for original, clone in mapping(clones, "what you return").items():
+        for node in (original, clone):
+            if isinstance(node, fx.Node) and node.graph is not graph:
+                raise BadAnswer(
+                    f"{node.name} is a node of another graph: change the graph that you are "
+                    "given, and map its own nodes"
+                )
+        names[name_of(original, "each key")] = name_of(clone, "each value")
+    return names
+
+
+def changed_graph(graph: fx.Graph) -> dict[str, Any]:
+    """The graph after the student's change: as DOT text, and who reads what.
+
+    A graph that cannot be written (a node stands before one that it reads) has None for
+    its text; the judge then looks at the readers.
+    """
+    reads = {n.name: [r.name for r in n.all_input_nodes] for n in graph.nodes}
+    try:
+        return {"dot": write_dot(graph), "reads": reads}
+    except LabError as error:
+        return {"dot": None, "problem": str(error), "reads": reads}
+
+
+def graph_file(name: str) -> Path:
+    """A graph that is shipped with the lab."""
+    return Path(__file__).parents[1] / "lab4a" / "graphs" / name
+
+
+def a_type(value: Any) -> str:
+    """What sort of thing ``value`` is: ``a list``, ``an int``, ``None``."""
+    name = type(value).__name__
+    return "None" if value is None else f"a{'n' * (name[0] in 'aeiouAEIOU')} {name}"
+
+
+def _described(value: Any) -> str:
+    text = repr(value)
+    shown = f" ({text if len(text) < 60 else text[:57] + '...'})"
+    return a_type(value) + shown * (value is not None)

@@ -1,0 +1,77 @@
+"""What the functions of notebook 05 hand to one another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from torch import fx
+
+
+class Rebuild(NamedTuple):
+    """How a value is rebuilt: from which values, by running which operators."""
+
+    sources: set[fx.Node]
+    path: list[fx.Node]
+
+
+@dataclass(eq=False)
+class Candidate:
+    """An activation that may be dropped, and what it takes to rebuild it."""
+
+    node: fx.Node
+    nbytes: int
+    """Bytes that are free between forward and backward once it is dropped."""
+    last_forward: fx.Node
+    """The node of forward that uses it last."""
+    first_backward: fx.Node
+    last_backward: fx.Node
+    sources: set[fx.Node]
+    """The values that it is rebuilt from, each told by the node that owns its memory."""
+    seconds: float
+    """Time to run its path once."""
+    count: int
+    """How often its path will run."""
+    total: float
+    """Time of all these runs."""
+
+    @property
+    def ratio(self) -> float:
+        """Bytes saved for each second of work; the larger the better."""
+        return self.nbytes / self.total if self.total else 0.0
+
+
+class Simulated(NamedTuple):
+    """The peak of a step: bytes, and the node at which (or for which) they are held."""
+
+    nbytes: int
+    node: fx.Node
+
+
+class Plan(NamedTuple):
+    """What to drop, in the order of choice, and the peak that this leads to."""
+
+    drop: list[fx.Node]
+    nbytes: int
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """A bare plan in a cell is a picture."""
+        from lab_utils.labs.project.plan_picture import draw_plan
+
+        return draw_plan(self.drop, self.nbytes)._repr_mimebundle_()
+
+
+def record(fields: Mapping[str, Any], nodes: Mapping[str, fx.Node]) -> Candidate:
+    """A candidate from plain data, as it crosses between processes."""
+    return Candidate(
+        node=nodes[fields["node"]],
+        nbytes=fields["nbytes"],
+        last_forward=nodes[fields["last_forward"]],
+        first_backward=nodes[fields["first_backward"]],
+        last_backward=nodes[fields["last_backward"]],
+        sources={nodes[name] for name in fields["sources"]},
+        seconds=fields["seconds"],
+        count=fields["count"],
+        total=fields["total"],
+    )

@@ -1,1 +1,0 @@
-"""Pictures of graphs and of memory, in one set of colours."""

@@ -1,0 +1,255 @@
+"""The executor on honest notebooks, and its parts one by one. For attacks see test_attacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from autograder.grading.sandbox import (
+    Cell,
+    Executor,
+    Job,
+    Limits,
+    Notebook,
+    Question,
+    Result,
+)
+from autograder.grading.sandbox.clean.markup import safe_html
+from autograder.labs.lab4a import grade
+from lab_utils.kit.checks import outcome
+from lab_utils.labs.lab4a import public_cases, task_called
+from tests.labs.lab4a.solved import _imports, solution_text
+
+LIMITS = Limits(cell_seconds=30, question_seconds=30, grace_seconds=2)
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    with Executor(limits=LIMITS, jobs=2) as executor:
+        yield executor
+
+
+def run(executor: Executor, *sources: str) -> Result:
+    """Each source is a notebook with one cell."""
+    notebooks = [Notebook(f"{n:02}", [Cell("c", source)]) for n, source in enumerate(sources)]
+    return executor.run(Job("student", notebooks))
+
+
+def text_of(result: Result, notebook: int = 0) -> str:
+    return "".join(o.get("text", "") for c in result.notebooks[notebook].cells for o in c.outputs)
+
+
+# ---- honest notebooks ----------------------------------------------------------------------
+
+CELLS = [
+    "print('one'); print('two')",
+    "import sys; print('to stderr', file=sys.stderr); print('to stdout')",
+    "21 * 2",
+    "'text with ; at its end';",
+    "import warnings; warnings.warn('careful')",
+    "import pandas as pd; pd.DataFrame({'x': [1, 2], 'y': ['a', 'b']})",
+    "import matplotlib.pyplot as plt; plt.plot([1, 2, 3]); plt.title('a figure');",
+    "fig, ax = plt.subplots(); ax.plot([1]); print('before the figure')",
+    "from IPython.display import HTML, Markdown, display\ndisplay(HTML('<b>bold</b>'), [1, 2])",
+    "Markdown('# heading')",
+    "handle = display('first', display_id=True)",
+    "handle.update('second')",
+    "from IPython.display import clear_output\nprint('gone'); clear_output(); print('stays')",
+    "print('goes later'); clear_output(wait=True); print('stays, too')",
+    "def f():\n    return 1 / 0\nf()",
+    "this is no Python",
+    "print('after the errors'); _",
+    "!echo from the shell",
+    "%%capture caught\nprint('caught')",
+    "caught.stdout",
+    "import asyncio\nawait asyncio.sleep(0, 'awaited')",
+    "x = 5\nx?",
+    "raise SystemExit('no')",
+    "class Shown:\n    __repr__ = _repr_html_ = lambda self: '<i>me</i>'\nShown()",
+    "print('ünïcödé ✓', end='')",
+    "In[1], _ , len(Out) > 0, __name__",
+    "   ",
+]
+
+
+def nbclient_outputs(sources: list[str], folder: Path) -> list[list[dict[str, Any]]]:
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
+    client = NotebookClient(
+        book, allow_errors=True, kernel_name="python3", resources={"metadata": {"path": folder}}
+    )
+    client.execute()
+    return [cell.outputs for cell in book.cells]
+
+
+def comparable(outputs: list[dict[str, Any]]) -> list[Any]:
+    """What two runs of a cell must have in common."""
+    found: list[Any] = []
+    for output in outputs:
+        kind = output["output_type"]
+        if kind == "stream":
+            text = re.sub(
+                r"/tmp/ipykernel_\d+/\d+\.py|<ipython-input[^>]*>", "<cell>", output["text"]
+            )
+            found.append((output["name"], text.replace("\r\n", "\n")))
+        elif kind == "error":
+            found.append(
+                (output["ename"], re.sub(r"\(\S+, line", "(<cell>, line", output["evalue"]))
+            )
+        else:
+            pictures = {k for k in output["data"] if k.startswith("image/")}
+            texts = {k: v for k, v in output["data"].items() if k not in pictures}
+            if "text/html" in texts:  # what acts when it is opened is taken out of ours
+                texts["text/html"] = safe_html(texts["text/html"])
+            found.append((kind, sorted(pictures), texts))
+    return (
+        sorted(found, key=str)
+        if any(isinstance(f, tuple) and f[0] == "stderr" for f in found)
+        else found
+    )
+
+
+@pytest.mark.slow
+def test_outputs_are_those_of_nbclient(executor: Executor, tmp_path: Path) -> None:
+    cells = [Cell(str(n), source) for n, source in enumerate(CELLS)]
+    ours = executor.run(Job("student", [Notebook("01", cells)])).notebooks[0].cells
+    theirs = nbclient_outputs(CELLS, tmp_path)
+    for source, mine, other in zip(CELLS, ours, theirs, strict=True):
+        assert comparable(mine.outputs) == comparable(other), source
+
+
+def test_what_programs_write_is_shown(executor: Executor) -> None:
+    assert text_of(run(executor, "import os; os.system('echo from a program');")) == (
+        "from a program\n"
+    )
+
+
+def test_chance_is_the_same_every_time(executor: Executor) -> None:
+    cell = "import random, torch, numpy; print(random.random(), torch.rand(2), numpy.random.rand())"
+    assert text_of(run(executor, cell)) == text_of(run(executor, cell))
+
+
+def test_files_carry_over_to_the_next_notebook_and_no_further(executor: Executor) -> None:
+    look = "import os; print(sorted(os.listdir()))"
+    result = run(executor, "open('mine.txt', 'w').write('x'); kept = 1;", look, "print(kept)")
+    assert text_of(result, 1) == "['mine.txt']\n"
+    assert result.notebooks[2].cells[0].outputs[0]["ename"] == "NameError"
+    assert text_of(run(executor, look)) == "[]\n"
+
+
+def test_lent_functions_are_called_elsewhere_and_given_back(executor: Executor) -> None:
+    case = public_cases("2.2")[0]
+    wrong = "def recompute_set(target, kept):\n    return []\n"
+    question = Question("lab_utils.labs.lab4a", "2.2", "inject_recomputation", case.given)
+    lent = replace(question, lent=("recompute_set",))
+    cells = [Cell("c", f"{_imports()}\n{wrong}\n{solution_text('inject_recomputation')}")]
+    calls = []
+
+    def lend(asked: Question, name: str, arguments: Any) -> Any:
+        calls.append((asked.task, name))
+        return grade.lend(asked.task, name, case, arguments)
+
+    job = Job("student", [Notebook("02", [*cells, question, lent, question])], lender=lend)
+    replies = executor.run(job).notebooks[0].replies
+    task = task_called("2.2")
+    assert [not outcome(task, case, reply) for reply in replies] == [False, True, False]
+    assert set(calls) == {("2.2", "recompute_set")}
+
+
+def test_a_loop_in_an_earlier_function_takes_no_time_from_lent_ones() -> None:
+    case = public_cases("2.2")[0]
+    loop = "def recompute_set(target, kept):\n    while True:\n        pass\n"
+    own = Question("lab_utils.labs.lab4a", "2.2", "inject_recomputation", case.given)
+    lent = replace(own, lent=("recompute_set",))
+    cells = [Cell("c", f"{_imports()}\n{loop}\n{solution_text('inject_recomputation')}")]
+
+    def lend(asked: Question, name: str, arguments: Any) -> Any:
+        return grade.lend(asked.task, name, case, arguments)
+
+    job = Job(
+        "student",
+        [Notebook("02", [*cells, own, own, own])],
+        follow_up=lambda *_: [lent],
+        lender=lend,
+    )
+    with Executor(limits=replace(LIMITS, question_seconds=2), jobs=1) as executor:
+        *own_replies, last = executor.run(job).notebooks[0].replies
+    assert all("no answer" in reply["error"] for reply in own_replies)
+    assert "took all its time" in own_replies[-1]["error"]
+    assert not outcome(task_called("2.2"), case, last)
+
+
+def test_a_follow_up_sees_the_replies_and_is_answered(executor: Executor) -> None:
+    case = public_cases("2.1")[0]
+    question = Question("lab_utils.labs.lab4a", "2.1", "recompute_set", case.given)
+    seen: list[Any] = []
+
+    def follow_up(_: Notebook, replies: Sequence[dict[str, Any]]) -> list[Question]:
+        seen.extend(replies)
+        return [replace(question, name="other")]
+
+    cells = [Cell("c", "recompute_set = lambda target, kept: []\nother = lambda *_: [_[0]]")]
+    job = Job("student", [Notebook("02", [*cells, question])], follow_up=follow_up)
+    replies = executor.run(job).notebooks[0].replies
+    assert seen == [{"answer": []}]
+    assert replies == [{"answer": []}, {"answer": ["sin"]}]
+
+
+def test_a_question_is_asked_where_it_stands(executor: Executor) -> None:
+    case = public_cases("2.1")[0]
+    question = Question("lab_utils.labs.lab4a", "2.1", "answer", case.given)
+    cells = [Cell(str(n), f"answer = lambda target, kept: [target] * {n}") for n in range(3)]
+    steps = [step for cell in cells for step in (cell, question)]
+    replies = executor.run(Job("student", [Notebook("02", steps)])).notebooks[0].replies
+    assert [len(reply["answer"]) for reply in replies] == [0, 1, 2]
+
+
+KEEPS = """
+seen = []
+def recompute_set(target, kept):
+    seen.append(target.name)
+    open("seen.txt", "a").write(target.name)
+    return [target]
+"""
+
+
+def test_what_is_asked_reaches_no_cell_and_no_later_notebook(executor: Executor) -> None:
+    """Hidden graphs are among it, and cells can show what they like."""
+    given = public_cases("2.1")[0].given
+    question = Question("lab_utils.labs.lab4a", "2.1", "recompute_set", given)
+    look = Cell("look", "import os; print(globals().get('seen'), os.listdir())")
+    first = Notebook("01", [Cell("keeps", KEEPS), question, look])
+    result = executor.run(Job("student", [first, Notebook("02", [look])]))
+    assert result.notebooks[0].replies == [{"answer": ["sin"]}]
+    assert text_of(result, 0) == "[] []\n"
+    assert text_of(result, 1) == "None []\n"
+
+
+def test_what_a_later_task_is_given_answers_no_earlier_one(executor: Executor) -> None:
+    """However a student orders the tests."""
+    given = public_cases("2.1")[0].given
+    cells = [Cell("c", "seen = []\ndef early(*_): return list(seen)\n")]
+    cells += [Cell("d", "def late(*_):\n    seen.append('told')\n    return ['x']\n")]
+    later, earlier = (
+        Question("lab_utils.labs.lab4a", "2.1", name, given) for name in ("late", "early")
+    )
+    later = replace(later, task="2.2", given=public_cases("2.2")[0].given)
+    job = Job("student", [Notebook("01", [*cells, later, earlier])])
+    assert executor.run(job).notebooks[0].replies[1] == {"answer": []}
+
+
+def test_what_comes_before_too_many_fatal_cells_is_asked_about(executor: Executor) -> None:
+    given = public_cases("2.1")[0].given
+    question = Question("lab_utils.labs.lab4a", "2.1", "answer", given)
+    steps: list[Cell | Question] = [Cell("c", "answer = lambda target, kept: [target]"), question]
+    steps += [Cell(f"fatal {n}", "import os; os._exit(0)") for n in range(5)]
+    steps += [Cell("d", "other = answer"), replace(question, task="2.2", name="other")]
+    first, last = executor.run(Job("student", [Notebook("01", steps)])).notebooks[0].replies
+    assert first == {"answer": ["sin"]}
+    assert "did not get that far" in last["error"]

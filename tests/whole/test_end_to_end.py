@@ -1,0 +1,92 @@
+"""The whole way of a hand-in: release, unpack, solve, pack, collect, grade: 10 of 10."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.release.contents import make_release
+from lab_utils.kit.course import read_course
+from tests.support.sample_course import ROOT, solved_by_a_student
+
+LAB = read_course().lab("lab4a")
+
+
+def unpacked(folder: Path) -> Path:
+    """A release in a folder of a student's; the folder of the lab's notebooks."""
+    release = make_release()
+    with zipfile.ZipFile(io.BytesIO(release.archive)) as archive:
+        archive.extractall(folder)
+    return folder / release.name / "notebooks" / LAB.id
+
+
+def solve(work: Path) -> None:
+    """Write our solutions into the student's cells, and the graphs that they write beside them."""
+    for name, notebook in solved_by_a_student(LAB.id).items():
+        nbformat.write(notebook, work / f"{name}.ipynb")
+    for name in LAB.files:
+        shutil.copy(ROOT / "autograder" / "reference" / name, work)
+
+
+def python(*arguments: str, cwd: Path, code: Path) -> str:
+    """Run Python as a student or an instructor would, with the ``code`` of their folder."""
+    result = subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(code), "XDG_CONFIG_HOME": str(cwd / ".config")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def pack(work: Path, first: str, last: str, *options: str) -> Path:
+    names = ("--first", first, "--last", last)
+    printed = python("lab_utils", "pack", *names, *options, cwd=work, code=work.parents[1])
+    assert "Written, opened again and compared" in printed
+    (path,) = work.glob("*.zip")
+    assert path.name == read_course().zip_file_name(LAB.id, first=first, last=last)
+    if not options:
+        assert "FAIL" not in printed
+        assert "WARN" not in printed
+        assert f"Public checks: {LAB.points:g} of {LAB.points:g} points." in printed
+    return path
+
+
+@pytest.mark.slow
+def test_release_unpack_solve_pack_collect_grade(tmp_path: Path) -> None:
+    uploads = tmp_path / "uploads"
+    uploads.mkdir()
+    idle = unpacked(tmp_path / "home of charles")
+    shutil.move(pack(idle, "Charles", "Babbage", "--anyway", "--no-run"), uploads)
+    work = unpacked(tmp_path / "home of ada")
+    solve(work)
+    shutil.move(pack(work, "Ada", "Lovelace"), uploads)
+    into = tmp_path / "grades"
+    python(
+        "autograder",
+        "grade",
+        LAB.id,
+        "--from",
+        str(uploads),
+        "--into",
+        str(into),
+        cwd=tmp_path,
+        code=ROOT,
+    )
+    (table,) = into.rglob("grades.csv")
+    rows = list(csv.DictReader(table.open(encoding="utf-8")))
+    points = {row["name"]: float(row["total"]) for row in rows}
+    assert points == {"Babbage Charles": 0, "Lovelace Ada": LAB.points}
+    assert [row["remarks"] for row in rows if row["name"] == "Lovelace Ada"] == [""]
