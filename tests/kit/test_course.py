@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab_utils.kit.course import CourseError, read_course
+from lab_utils.kit.root import ROOT
 from tests.support.sample_course import COURSE, LAB, NOTEBOOK
 
 
@@ -16,6 +17,41 @@ def test_our_course_file_names_the_hand_in() -> None:
     for lab in course.labs.values():
         name = course.zip_file_name(lab.id, first="Ada", last="Lovelace")
         assert name == f"Lovelace Ada {course.name} {course.term} {lab.label}.zip"
+
+
+def test_our_course_file_says_all_that_the_start_page_tells() -> None:
+    for lab in read_course().labs.values():
+        assert lab.about.endswith("."), lab.id
+        assert all(notebook.minutes for notebook in lab.notebooks), lab.id
+        assert lab.minutes == sum(notebook.minutes for notebook in lab.notebooks)
+        for notebook in lab.notebooks:
+            assert (ROOT / "solutions" / f"{notebook.source}.py").is_file(), notebook
+
+
+def test_minutes_are_those_that_the_source_promises() -> None:
+    for lab in read_course().labs.values():
+        for notebook in lab.notebooks:
+            source = (ROOT / "solutions" / f"{notebook.source}.py").read_text()
+            found = re.search(r"points?, about (\d+) (hour|minute)", source)
+            if found and not notebook.until:
+                promised = int(found[1]) * (60 if found[2] == "hour" else 1)
+                assert notebook.minutes == promised, f"{lab.id}/{notebook.name}"
+
+
+def test_a_source_is_ones_own_or_borrowed() -> None:
+    (own, borrowed) = read_course().lab("project").notebooks[1::-1]
+    assert (own.source, own.home) == ("project/05_selection", "project")
+    assert (borrowed.source, borrowed.home) == ("lab4a/01_profiler", "lab4a")
+
+
+def test_the_order_of_the_file_is_that_of_the_course(tmp_path: Path) -> None:
+    path = tmp_path / "course.toml"
+    path.write_text(LONG)
+    course = read_course(path)
+    assert list(course.labs) == [LAB, "other"]
+    assert course.lab("other").builds_on == (LAB,)
+    first, second = course.lab(LAB).notebooks
+    assert (first.minutes, second.minutes, course.lab(LAB).minutes) == (20, 0, 20)
 
 
 def test_an_unknown_lab_is_told_with_those_that_there_are(tmp_path: Path) -> None:
@@ -42,6 +78,16 @@ def test_an_unknown_lab_is_told_with_those_that_there_are(tmp_path: Path) -> Non
         ('"01_first"', '"first"', "must look like 01_profiler"),
         ("notebooks = [", 'notebooks = ["02_second", ', "holds '02_second'; write { name"),
         ("points = 7 }", 'points = 7 }, { name = "01_first", points = 1 }', "01_first twice"),
+        ("points = 7", "points = 7, worth = 7", "has worth, but may hold only name, points"),
+        ("points = 7", 'points = 7, minutes = "90"', "needs a whole number, as in minutes = 90"),
+        ("points = 7", "points = 7, minutes = 1.5", "needs a whole number, as in minutes = 90"),
+        ("points = 7", "points = 7, minutes = 0", "minutes = 0 must be a whole number above 0"),
+        ("points = 7", 'points = 7, source = "01_first"', "is called lab4a/01_profiler"),
+        ("points = 7", 'points = 7, source = "../x/01_first"', "is called lab4a/01_profiler"),
+        ("points = 7", 'points = 7, source = "x/01_first.py"', "is called lab4a/01_profiler"),
+        ('label = "labS"', 'label = "labS"\nabout = 7', "has about = 7, but needs a text"),
+        ('label = "labS"', 'label = "labS"\nbuilds_on = ["lab0"]', "write no other: it is the"),
+        ('label = "labS"', f'label = "labS"\nbuilds_on = ["{LAB}"]', "only on labs above it"),
         ("[course]", "[course", "is not TOML: "),
         ("{last}", "a/{last}", "must end in .zip"),
         ('label = "labS"', 'label = "labS"\ndue = "soon"', "has due = 'soon', but needs a moment"),
@@ -67,7 +113,7 @@ def test_a_mistake_is_one_line_that_names_file_and_entry(
 
 LONG = f"""# a comment, then a value over several lines
 {COURSE.replace(f'[{{ name = "{NOTEBOOK}", points = 7 }}]', "[")}
-    {{ name = "01_first", points = 3 }},
+    {{ name = "01_first", points = 3, minutes = 20 }},
     # in between
     {{ name = "02_second", points = 4 }},
 ]
@@ -81,6 +127,7 @@ student-7 = 2025-04-15T23:59:00-04:00
 [labs.other]
 title = "Another"
 label = "labT"
+builds_on = ["{LAB}"]
 notebooks = []
 """
 
@@ -93,7 +140,11 @@ notebooks = []
         ('name = "01_first"', 'name = "first"'),
         ("points = 4", 'points = "four"'),
         ('{ name = "02_second", points = 4 }', "4"),
+        ("minutes = 20", "minutes = -20"),
         ('["a.dot"]', "[7]"),
+        (f'builds_on = ["{LAB}"]', 'builds_on = ["lab0"]'),
+        (f'builds_on = ["{LAB}"]', "builds_on = [7]"),
+        ('files = ["a.dot"]', 'builds_on = ["other"]'),  # which builds on this one: a circle
         ("2025-04-11T23:59:00-04:00", "2025-04-11"),
         ("student-7 = 2025-04-15T23:59:00-04:00", "student-7 = 15"),
         ('title = "Another"', "title = []"),

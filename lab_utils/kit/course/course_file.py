@@ -15,6 +15,7 @@ from lab_utils.kit.root import ROOT
 
 RELEASE_NAME = "recompute-lab"  # archives and folders of releases begin with it
 COURSE_FILE = ROOT / "setup" / "course.toml"
+_NAME = r"\d\d[a-z]?_[a-z0-9_]+"  # of a notebook: 01_profiler, 05b_checkin
 
 
 class CourseError(LabError):
@@ -28,10 +29,18 @@ class Notebook:
     name: str
     points: float
     """What all its graded cells are worth together."""
-    source: str = ""
-    """The source in ``solutions/``, without its ending; it may serve several labs."""
+    source: str
+    """The text that it is built from, below ``solutions/`` and without its ending:
+    ``lab4a/01_profiler``. One text may serve several assignments."""
     until: str = ""
     """The cell of the source before which the notebook ends; empty: all of it."""
+    minutes: int = 0
+    """How long it takes, about; 0: nobody has said."""
+
+    @property
+    def home(self) -> str:
+        """The assignment in whose folder the source lies."""
+        return self.source.partition("/")[0]
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,10 @@ class Assignment:
     title: str
     label: str
     notebooks: tuple[Notebook, ...]
+    about: str = ""
+    """What it is about, in one sentence."""
+    builds_on: tuple[str, ...] = ()
+    """The ids of assignments that one should know first; all of them come earlier."""
     files: tuple[str, ...] = ()
     """What is handed in beside the notebooks."""
     due: datetime | None = None
@@ -53,6 +66,11 @@ class Assignment:
     def points(self) -> float:
         """What the whole lab is worth."""
         return sum(notebook.points for notebook in self.notebooks)
+
+    @property
+    def minutes(self) -> int:
+        """How long the whole lab takes, about; 0: nobody has said."""
+        return sum(notebook.minutes for notebook in self.notebooks)
 
     def due_for(self, *called: str) -> datetime | None:
         """When a student must hand in, who is ``called`` one of these (an id, a name).
@@ -68,7 +86,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Course:
-    """The course, and its labs by id."""
+    """The course, and its labs by id, in the order in which they are taught."""
 
     name: str
     term: str
@@ -148,7 +166,9 @@ def _lab(lab_id: str, labs: Table) -> Assignment:
     table = labs.table(lab_id)
     if not re.fullmatch("[a-z0-9]+", lab_id):
         raise table.bad(None, "must be named with a-z and 0-9 only, as in lab4a")
-    table.allow("title", "label", "due", "notebooks", "files", "extensions")
+    table.allow(
+        *("title", "label", "about", "builds_on", "due", "notebooks", "files", "extensions")
+    )
     notebooks = tuple(
         _notebook(place, entry, table) for place, entry in enumerate(table.get("notebooks", list))
     )
@@ -165,24 +185,47 @@ def _lab(lab_id: str, labs: Table) -> Assignment:
         title=table.get("title", str),
         label=table.get("label", str),
         notebooks=notebooks,
+        about=table.get("about", str, ""),
+        builds_on=_earlier(lab_id, labs, table),
         files=tuple(files),
         due=_moment(table, "due") if "due" in table.names else None,
         extensions={student: _moment(extensions, student) for student in extensions.names},
     )
 
 
+def _earlier(lab_id: str, labs: Table, table: Table) -> tuple[str, ...]:
+    """What a lab builds on; as all of it stands above, nothing builds on itself in a circle."""
+    builds_on: list[str] = table.get("builds_on", list, [])
+    above = labs.names[: labs.names.index(lab_id)]
+    for other in builds_on:
+        if other not in labs.names:
+            known = f"one of {', '.join(above)}" if above else "no other: it is the first"
+            raise table.bad("builds_on", f"builds on {other!r}, which is no lab; write {known}")
+        if other not in above:
+            text = "a lab can build only on labs above it, or they would build on one another in a"
+            raise table.bad("builds_on", f"builds on {other}: {text} circle")
+    return tuple(builds_on)
+
+
 def _notebook(place: int, entry: object, lab: Table) -> Notebook:
     where = (*lab.path, "notebooks", place)
     if not isinstance(entry, dict):
-        text = f'holds {entry!r}; write {{ name = "01_profiler", points = 4 }}'
+        text = f'holds {entry!r}; write {{ name = "01_profiler", points = 4, minutes = 90 }}'
         raise Table({}, where).bad(None, text)
     table = Table(entry, where)
+    table.allow("name", "points", "minutes", "source", "until")
     name = table.get("name", str)
-    if not re.fullmatch(r"\d\d[a-z]?_[a-z0-9_]+", name):
+    if not re.fullmatch(_NAME, name):
         raise table.bad("name", f"name = {name!r} must look like 01_profiler")
-    own = f"{lab.path[-1]}_{name}"
-    source, until = table.get("source", str, own), table.get("until", str, "")
-    return Notebook(name, table.get("points", NUMBER), source, until)
+    source = table.get("source", str, f"{lab.path[-1]}/{name}")
+    if not re.fullmatch(f"[a-z0-9]+/{_NAME}", source):
+        text = "the text solutions/lab4a/01_profiler.py is called lab4a/01_profiler"
+        raise table.bad("source", f"has source = {source!r}, but {text}")
+    minutes = table.get("minutes", int, 0)
+    if "minutes" in table.names and minutes < 1:
+        raise table.bad("minutes", f"minutes = {minutes} must be a whole number above 0")
+    points, until = table.get("points", NUMBER), table.get("until", str, "")
+    return Notebook(name, points, source, until, minutes)
 
 
 def _moment(table: Table, key: str) -> datetime:

@@ -16,6 +16,7 @@ _EXAMPLES: dict[type | tuple[type, ...], str] = {
     dict: "a table, as in [{key}]",
     datetime: "a moment, as in {key} = 2025-04-11T23:59:00-04:00",
     NUMBER: "a number, as in {key} = 4",
+    int: "a whole number, as in {key} = 90",
 }
 
 
