@@ -29,7 +29,7 @@ from autograder.classroom.home import Home
 from autograder.classroom.sheet import Score
 from autograder.collect import Roster
 from autograder.collect.shelf import digest
-from autograder.grading.verdict import write_whole
+from autograder.grading.verdict import write_private
 from lab_utils.kit.errors import LabError
 
 # nbgrader makes submissions in a way of which SQLAlchemy warns each time.
@@ -67,7 +67,7 @@ class Book:
             os.replace(unfinished, self._home.gradebook)
         elif not mark.is_file() or mark.read_text() != known:
             register(self._lab, self._home.root, self._home.db_url)
-        write_whole(mark, known)
+        write_private(mark, known)
         with Gradebook(self._home.db_url) as book:
             for student in roster or ():
                 name = {"first_name": student.first, "last_name": student.last}

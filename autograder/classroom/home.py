@@ -13,7 +13,7 @@ from pathlib import Path
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograder.grading.verdict import write_whole
+from autograder.grading.verdict import write_private
 from lab_utils.kit.root import ROOT
 
 VARIABLE = "AUTOGRADER_HOME"
@@ -69,4 +69,4 @@ class Home:
         if self.path != self.root / "autograder":
             config = str(self.root / "autograder" / "nbgrader_config.py")
             text = SETTINGS.format(variable=VARIABLE, home=str(self.path), config=config)
-            write_whole(self.path / "nbgrader_config.py", text)
+            write_private(self.path / "nbgrader_config.py", text)

@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.classroom.home import Home
 from autograder.collect.shelf import digest
 from autograder.grading.plan import read_plan
-from autograder.grading.verdict import write_whole
+from autograder.grading.verdict import write_private
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Ledger:
 
     def note(self, student: str, entry: Entry) -> None:
         """Write an entry: the last thing that is done for a student."""
-        write_whole(self._path(student), json.dumps(asdict(entry)))
+        write_private(self._path(student), json.dumps(asdict(entry)))
 
     def forget(self, student: str) -> None:
         """Grade this student anew."""

@@ -10,7 +10,7 @@ from autograder.classroom.report import report_page
 from autograder.classroom.sheet import Sheet
 from autograder.classroom.tables import canvas_csv, grades_csv, gradescope_results
 from autograder.collect import Roster
-from autograder.grading.verdict import write_whole
+from autograder.grading.verdict import write_private
 from lab_utils.kit.course import Assignment, Course
 
 
@@ -23,15 +23,15 @@ def write_outcomes(
         "class report": folder / "report.html",
         "for Canvas": folder / "canvas.csv",
     }
-    write_whole(written["grades"], grades_csv(sheets))
-    write_whole(written["class report"], report_page(sheets, course, lab))
-    write_whole(written["for Canvas"], canvas_csv(sheets, lab, roster))
+    write_private(written["grades"], grades_csv(sheets))
+    write_private(written["class report"], report_page(sheets, course, lab))
+    write_private(written["for Canvas"], canvas_csv(sheets, lab, roster))
     for sheet in sheets:
         page = feedback_page(sheet, course, lab)
-        write_whole(folder / "feedback" / f"{sheet.student}.html", page)
+        write_private(folder / "feedback" / f"{sheet.student}.html", page)
         if sheet.graded:
             results = folder / "gradescope" / sheet.student / "results.json"
-            write_whole(results, gradescope_results(sheet))
+            write_private(results, gradescope_results(sheet))
     for path in _left_over(folder, sheets):
         path.unlink()
     return written | {

@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from autograder.collect.records import Remark, RemarkKind, listed
+from lab_utils.kit.files import write_whole
 
 HIDDEN = ".collected"
 
@@ -83,9 +84,7 @@ class Shelf:
             self.folder(student).parent.mkdir(parents=True, exist_ok=True)
             self._new.rename(self.folder(student))
         self._cards.mkdir(parents=True, exist_ok=True)
-        unfinished = self._cards / f".{student}"
-        unfinished.write_text(_as_text(card), encoding="utf-8")
-        unfinished.replace(self._card_path(student))
+        write_whole(self._card_path(student), _as_text(card))
 
     def remove(self, student: str) -> None:
         """Take away what was collected for a student."""

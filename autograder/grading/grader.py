@@ -35,7 +35,7 @@ from autograder.grading.verdict import (
     load_verdict,
     save_verdict,
     verdict_file,
-    write_whole,
+    write_private,
 )
 from lab_utils.kit.files import MARK, is_measured
 
@@ -64,7 +64,7 @@ class Graded:
     def save(self, home: Path) -> None:
         """Keep it in the folder of the outcomes."""
         about = {"digest": self.verdict.digest, "cells": self.cells}
-        write_whole(_cells_file(home, self.verdict.lab, self.verdict.student), json.dumps(about))
+        write_private(_cells_file(home, self.verdict.lab, self.verdict.student), json.dumps(about))
         save_verdict(self.verdict, home)
 
 

@@ -21,14 +21,13 @@ differs when the same submission is graded twice.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from lab_utils.kit.checks import Finding
+from lab_utils.kit.files import write_whole
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def verdict_file(home: Path, lab: str, student: str) -> Path:
 def save_verdict(verdict: SubmissionVerdict, home: Path) -> Path:
     """Write a verdict to its file: as a whole or not at all."""
     path = verdict_file(home, verdict.lab, verdict.student)
-    write_whole(path, json.dumps(as_json(verdict), indent=1, ensure_ascii=False) + "\n")
+    write_private(path, json.dumps(as_json(verdict), indent=1, ensure_ascii=False) + "\n")
     return path
 
 
@@ -133,19 +132,10 @@ def load_verdict(home: Path, lab: str, student: str) -> SubmissionVerdict | None
         return None
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that nobody ever finds half of it, whenever this is killed."""
+def write_private(path: Path, text: str) -> None:
+    """Write a file whole or not at all, and the folders that it lies in, for our eyes only."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, unfinished = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
+    write_whole(path, text, mode=0o600)
 
 
 def as_json(verdict: SubmissionVerdict) -> dict[str, Any]:

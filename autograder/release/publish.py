@@ -17,9 +17,9 @@ import os
 import stat
 import zipfile
 from pathlib import Path
-from tempfile import mkstemp
 
 from autograder.release.contents import Release, ReleaseError
+from lab_utils.kit.files import write_whole
 
 SCRIPT = "setup/lab4A_setup.sh"
 FILE, FOLDER = 0o644, 0o755
@@ -50,9 +50,9 @@ def publish(release: Release, share: Path) -> list[str]:
     try:
         _make_folder(target.parent)
         if not target.is_file():
-            _write(target, release.archive)
+            write_whole(target, release.archive, FILE)
         if not script.is_file() or script.read_bytes() != release.files[SCRIPT]:
-            _write(script, release.files[SCRIPT], FOLDER)
+            write_whole(script, release.files[SCRIPT], FOLDER)
         _link(share / "current.zip", target)
     except OSError as error:
         raise ReleaseError(f"cannot publish into {share}: {error.strerror}") from None
@@ -108,21 +108,6 @@ def _points_to(share: Path) -> str:
 def _make_folder(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     folder.chmod(FOLDER)
-
-
-def _write(path: Path, content: bytes, mode: int = FILE) -> None:
-    """The file appears under its name when it is whole, safely on disk, and has its mode."""
-    number, unfinished = mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(unfinished, mode)
-        os.replace(unfinished, path)
-    except BaseException:
-        Path(unfinished).unlink(missing_ok=True)
-        raise
 
 
 def _link(link: Path, target: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from lab_utils.kit.course import CourseError, read_course
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.files import write_whole
 
 FILE = Path("my_work.py")
 _STUB = "raise NotImplementedError"  # what an unfilled cell holds
@@ -41,7 +42,7 @@ def save_work(*functions: Callable[..., Any], file: Path | str = FILE) -> None:
         parts |= needed
         saved.append(function.__name__)
     body = "\n\n".join(f"# part: {name}\n{text}" for name, text in parts.items())
-    path.write_text(f"{_HEADER}\n{body}\n", encoding="utf-8")
+    write_whole(path, f"{_HEADER}\n{body}\n")
     if saved:
         print(f"saved for the next notebooks: {', '.join(saved)}")
 

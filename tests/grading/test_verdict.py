@@ -17,7 +17,7 @@ from autograder.grading.verdict import (
     load_verdict,
     save_verdict,
     verdict_file,
-    write_whole,
+    write_private,
 )
 from lab_utils.kit.checks import Finding
 
@@ -59,14 +59,14 @@ def test_programs_find_sums_and_what_passed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"student": 1', "\0"])
 def test_a_broken_file_is_no_verdict(text: str, tmp_path: Path) -> None:
     assert load_verdict(tmp_path, "lab4a", "ada") is None
-    write_whole(verdict_file(tmp_path, "lab4a", "ada"), text)
+    write_private(verdict_file(tmp_path, "lab4a", "ada"), text)
     assert load_verdict(tmp_path, "lab4a", "ada") is None
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    write_whole(path, "old")
+    write_private(path, "old")
     with pytest.raises(UnicodeEncodeError):
-        write_whole(path, "\ud800")
+        write_private(path, "\ud800")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import errno
-import os
+import io
 import shutil
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.files import write_whole
 
 EARLIER = "packed before"  # the folder for zips that a new one replaces
 
@@ -37,23 +37,19 @@ def write_zip(target: Path, contents: Mapping[str, bytes]) -> None:
     Raises:
         PackError: it cannot be written; what was there before is unchanged.
     """
-    # One for each process, and short: the target's name may be as long as the disk allows.
-    unfinished = target.with_name(f".{os.getpid()}.partial")
+    packed = io.BytesIO()
     try:
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for member, content in contents.items():
                 archive.writestr(member, content)
-        if _read(unfinished) != contents:
-            raise PackError(f"{target} does not hold what was packed: the disk may be full")
         if target.exists() and _read(target) != contents:
             _keep(target)
-        unfinished.replace(target)
+        write_whole(target, packed.getvalue())
+        if _read(target) != contents:
+            raise PackError(f"{target} does not hold what was packed: the disk may be full")
     except OSError as error:
         cure = _CURES.get(error.errno or 0, "see whether the disk is there, and pack again")
         raise PackError(f"cannot write {target} ({error.strerror}): {cure}") from None
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> dict[str, bytes] | None:

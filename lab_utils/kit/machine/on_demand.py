@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lab_utils.kit.course import RELEASE_NAME, read_course
 from lab_utils.kit.course.releases import unpack, with_work
+from lab_utils.kit.files import write_whole
 
 
 def register_kernel(python: Path, threads: int) -> Path:
@@ -29,9 +30,7 @@ def register_kernel(python: Path, threads: int) -> Path:
         | {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS") if threads},
     }
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = folder / f".kernel.json.{os.getpid()}"
-    unfinished.write_text(json.dumps(spec, indent=1), encoding="utf-8")
-    unfinished.replace(folder / "kernel.json")
+    write_whole(folder / "kernel.json", json.dumps(spec, indent=1))
     return folder
 
 

@@ -22,7 +22,6 @@ statements is not needed to run the program rightly.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +32,7 @@ import torch
 from torch import fx
 
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.files import write_whole
 from lab_utils.steps.dot.arguments import write_call
 from lab_utils.steps.dot.drawing import DotError
 from lab_utils.steps.dot.operator_rules import check_operands
@@ -83,7 +83,7 @@ def write_dot(graph: fx.Graph, path: str | Path | None = None) -> DotText:
         raise DotError(f"write_dot takes an fx.Graph, and was given {what}: make it first")
     text = DotText(_HEAD + "".join(f"  {line};\n" for line in _statements(graph)) + "}\n")
     if path is not None:
-        _write_whole(Path(path), text)
+        _write(Path(path), text)
     return text
 
 
@@ -202,13 +202,8 @@ def _error(node: fx.Node, message: str) -> DotError:
     return DotError(f"cannot write node {node.name}: {message}")
 
 
-def _write_whole(path: Path, text: str) -> None:
-    """Write beside ``path`` and then rename, so that no reader sees half a file."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+def _write(path: Path, text: str) -> None:
     try:
-        beside.write_text(text, encoding="ascii", newline="\n")
-        os.replace(beside, path)
+        write_whole(path, text.encode("ascii"))
     except OSError as error:
         raise DotError(f"{path}: it cannot be written ({error.strerror})") from error
-    finally:
-        beside.unlink(missing_ok=True)
