@@ -17,7 +17,6 @@ from autograder.labs.lab4a import guarded_run
 from lab_utils.kit.commands import main
 from lab_utils.kit.root import ROOT
 from lab_utils.steps import workloads as models
-from lab_utils.steps.draw import drawing
 from tests.support.dot_files import THIN
 
 Capture = pytest.CaptureFixture[str]
@@ -80,7 +79,7 @@ def test_draw_with_graphviz(form: str, traced: Path, tmp_path: Path, capsys: Cap
 def test_draw_without_graphviz(
     traced: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawing.shutil, "which", lambda _: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
     file = tmp_path / "picture.svg"
     assert main(["draw", str(traced), "-o", str(file)]) == 0
     assert "apt-get install graphviz" in capsys.readouterr().err

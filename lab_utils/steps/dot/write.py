@@ -34,11 +34,11 @@ from torch import fx
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.files import write_whole
 from lab_utils.steps.dot.arguments import write_call
+from lab_utils.steps.dot.colors import COLOURS
 from lab_utils.steps.dot.drawing import DotError
 from lab_utils.steps.dot.operator_rules import check_operands
 from lab_utils.steps.dot.operators import resolve
 from lab_utils.steps.dot.values import value_text
-from lab_utils.steps.draw.colors import COLOURS
 from lab_utils.steps.graph import (
     Kind,
     Phase,
