@@ -1,4 +1,4 @@
-"""The instructors' command line: ``python -m autograder grade | judge | release``."""
+"""The instructors' command line: ``python -m autograder grade | judge | release | notebooks``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Sequence
 
+from autograder.authoring.command import add_notebooks
 from autograder.classroom.command import add_grade
 from autograder.release.commands import add_command as add_release
 from lab_utils.kit.commands import read_graph, run_command
@@ -29,6 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument("--json", action="store_true", help="for programs")
     judge.set_defaults(run=_judge)
     add_release(commands)
+    add_notebooks(commands)
     return parser
 
 

@@ -12,17 +12,16 @@ from lab_utils.kit.errors import LabError
 _TITLE = re.compile(r"\A# .+?, notebook \w+:")  # whose notebook it is, and which
 _WORTH = re.compile(r"^\*\*[\d.]+ points?", re.M)
 _TIME = re.compile(r"^(\*\*[\d.]+ points?), about [^*]+\*\*", re.M)
-_END = re.compile(r"^### END HIDDEN TESTS$", re.M)
 
 
 def adapt(notebook: NotebookNode, lab: Assignment, entry: Notebook, where: str) -> None:
     """Make ``notebook`` what the ``entry`` of ``lab`` says: cut, and worth other points.
 
-    Every graded cell is scaled by the same factor, and so is what its check returns. The first
-    cell says whose notebook this is, and what differs from its text.
+    Every graded cell is scaled by the same factor. The first cell says whose notebook this is,
+    and what differs from its text.
 
     Raises:
-        LabError: there is no cell at which to end, or a check whose points cannot be scaled.
+        LabError: there is no cell at which to end, or nothing that could be scaled.
     """
     if entry.until:
         _cut(notebook, entry.until, where)
@@ -35,8 +34,6 @@ def adapt(notebook: NotebookNode, lab: Assignment, entry: Notebook, where: str) 
     for cell in graded:
         grading = cell.metadata["nbgrader"]
         grading["points"] = round(grading["points"] * factor, 4)
-        if grading["grade"] and grading["locked"]:
-            cell.source = _scaled(cell.source, factor, f"{where}: {grading['grade_id']}")
     number = entry.name.partition("_")[0].lstrip("0")
     owner = f"{lab.label[:1].upper()}{lab.label[1:]}, notebook {number}"
     head = _TITLE.sub(f"# {owner}:", notebook.cells[0].source)
@@ -59,12 +56,3 @@ def _cut(notebook: NotebookNode, until: str, where: str) -> None:
     if until not in ids:
         raise LabError(f"{where}: there is no cell {until!r} before which to end")
     del notebook.cells[ids.index(until) :]
-
-
-def _scaled(source: str, factor: float, where: str) -> str:
-    """The test with its check replaced by one that gives ``factor`` times the points."""
-    lines = f"from autograder.authoring.scaled import scaled\n\ncheck = scaled(check, {factor!r})\n"
-    found, times = _END.subn(lambda end: lines + end[0], source, count=1)
-    if not times:
-        raise LabError(f"{where}: a test without HIDDEN TESTS cannot be scaled")
-    return found

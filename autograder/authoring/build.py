@@ -1,16 +1,15 @@
-"""Builds the notebooks: ``python -m autograder.authoring.build``, or ``--check`` to see what is stale.
+"""Builds notebooks from their text sources; see ``command`` for ``make notebooks``.
 
-=====================================  ===================================================
-``solutions/lab4a_01_profiler.py``     the source, edited by hand (see autograder/authoring/cells.py)
-``solutions/lab4a/01_profiler.ipynb``  derived: the solved notebook
-``solutions/lab4a/images/``            pictures: .svg derived (autograder/authoring/pictures.py), .png
-                                       screenshots, taken by hand
-``notebooks/lab4a/``                   derived: what students get, through nbgrader's own
-                                       generate_assignment, and a copy of the pictures
-=====================================  ===================================================
+=======================================  ====================================================
+``solutions/<lab>/01_profiler.py``       the source, edited by hand (see ``cells``)
+``solutions/<lab>/01_profiler.ipynb``    derived: the solved notebook
+``solutions/<lab>/images/``              pictures: .svg derived, .png taken by hand
+``notebooks/<lab>/``                     derived: what students get, through nbgrader's own
+                                         generate_assignment, and a copy of the pictures
+=======================================  ====================================================
 
-A notebook of one lab may be built from the source of another (``source`` in course.toml):
-its title and points are then its own, and it may end early.
+A notebook of one lab may be built from the source of another (``source`` in course.toml): its
+title and points are then its own, and it may end early.
 
 Nothing of a notebook is run, and no gradebook is touched. The same sources give the same
 bytes, whatever the machine.
@@ -18,15 +17,12 @@ bytes, whatever the machine.
 
 from __future__ import annotations
 
-import argparse
-import re
-import sys
-from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import nbformat
+from nbformat.notebooknode import NotebookNode
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -36,7 +32,7 @@ from traitlets.config.loader import PyFileConfigLoader
 from autograder.authoring.adapt import adapt
 from autograder.authoring.cells import solved_notebook
 from autograder.authoring.frame import add_frame
-from lab_utils.kit.course import Course, read_course
+from lab_utils.kit.course import Course, Notebook, read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
 
@@ -119,52 +115,44 @@ def register(lab: str, root: Path = ROOT, db_url: str | None = None) -> None:
         _generate_assignment(lab, config)
 
 
-def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
-    """The command line; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m autograder.authoring.build", description="build notebooks"
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; 1 if anything is stale"
-    )
-    check = parser.parse_args(arguments).check
-    try:
-        wanted = derive(root)
-    except LabError as error:
-        print(f"build: {error}", file=sys.stderr)
-        return 1
-    differences = stale(root, wanted)
-    if check:
-        for line in differences:
-            print(f"build: {line}; make notebooks mends it", file=sys.stderr)
-        return 1 if differences else 0
-    write(root, wanted)
-    print(f"build: {len(wanted)} files up to date, {len(differences)} of them changed")
-    return 0
-
-
 def _solved(course: Course, root: Path) -> Files:
     solved: Files = {}
-    sources = {path.stem: path for path in (root / "solutions").glob("*.py")}
+    sources = {
+        path.relative_to(root / "solutions").with_suffix("").as_posix(): path
+        for path in sorted((root / "solutions").glob("*/*.py"))
+    }
     used = set()
     for lab in course.labs.values():
         for notebook in lab.notebooks:
             used.add(notebook.source)
             path = sources.get(notebook.source)
             if path is None:
-                print(f"build: solutions/{notebook.source}.py is not there", file=sys.stderr)
-                continue
+                raise LabError(
+                    f"solutions/{notebook.source}.py is not there, though setup/course.toml lists "
+                    f"notebook {notebook.name} of {lab.id}: write it, or take it out of the list"
+                )
             where = path.relative_to(root).as_posix()
-            built = solved_notebook(path.read_text(encoding="utf-8"), where)
-            if notebook.source != f"{lab.id}_{notebook.name}":
+            built = solved_notebook(path.read_text(encoding="utf-8"), where, notebook.home)
+            if notebook.home != lab.id or notebook.until:
                 adapt(built, lab, notebook, where)
+            else:
+                _check_points(built, notebook, where)
             add_frame(built, course, lab, notebook)
             text = nbformat.writes(built, version=nbformat.NO_CONVERT)
             solved[f"solutions/{lab.id}/{notebook.name}.ipynb"] = f"{text}\n".encode()
-    for stem in sources:
-        if re.match(r"[a-z0-9]+_\d\d_", stem) and stem not in used:
-            raise LabError(f"solutions/{stem}.py:1: setup/course.toml lists no such notebook")
+    for name in sorted(sources.keys() - used):
+        raise LabError(f"solutions/{name}.py:1: setup/course.toml lists no such notebook")
     return solved
+
+
+def _check_points(built: NotebookNode, notebook: Notebook, where: str) -> None:
+    """A notebook is worth what the course says that it is worth."""
+    worth = sum(cell.metadata.get("nbgrader", {}).get("points", 0) for cell in built.cells)
+    if abs(worth - notebook.points) > 1e-6:
+        raise LabError(
+            f"{where}: its graded cells are worth {worth:g} points together, but "
+            f"setup/course.toml says {notebook.points:g}: make them add up"
+        )
 
 
 def _extras(course: Course, root: Path, config: Config) -> Files:
@@ -173,7 +161,7 @@ def _extras(course: Course, root: Path, config: Config) -> Files:
         f"solutions/{lab}/{name}": c for lab, files in own.items() for name, c in files.items()
     }
     for lab in course.labs.values():  # a notebook brings its pictures along
-        for home in [*(notebook.source.partition("_")[0] for notebook in lab.notebooks), lab.id]:
+        for home in [*(notebook.home for notebook in lab.notebooks), lab.id]:
             extras |= {f"solutions/{lab.id}/{name}": c for name, c in own.get(home, {}).items()}
     return extras
 
@@ -216,7 +204,3 @@ def _generate_assignment(lab: str, config: Config) -> None:
         GenerateAssignment(coursedir=course, config=config).start()
     except NbGraderException as error:
         raise LabError(f"nbgrader cannot make a release of {lab}: {error}") from error
-
-
-if __name__ == "__main__":
-    sys.exit(main())

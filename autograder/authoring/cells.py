@@ -4,7 +4,8 @@ A cell begins with ``# %%`` (code) or ``# %% [markdown]``, followed by one of th
 
 ======================  =============================================================
 ``solution=t21``        code that students write, where ours has a SOLUTION region
-``test=c21 points=1``   grades what students wrote; its HIDDEN TESTS region stays with us
+``test=c21 points=1``   grades what students wrote; its HIDDEN TESTS region stays with us.
+                        With ``check=2.1`` a judge decides, by that task of the lab
 ``answer=q1 points=2``  students write it, we grade it by hand; has a SOLUTION region
 ``task=q2 points=2``    a question, graded by hand; its MARK SCHEME region stays with us
 ``readonly=intro``      students cannot change it
@@ -56,6 +57,8 @@ KINDS = {
     "task": _kind("task locked", "markdown", "MARK SCHEME"),
     "readonly": _kind("locked", "code markdown", None),
 }
+#: Where a cell's metadata says by which task of which lab it is judged.
+TASK = "course"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -71,7 +74,7 @@ NEARLY_DELIMITER = re.compile(
 
 
 @dataclass
-class _Cell:
+class _SourceCell:
     """A cell as it stands in the source; ``line`` is the number of its ``# %%``."""
 
     line: int
@@ -84,16 +87,17 @@ class _Cell:
         return next((kind for kind in KINDS if kind in self.options), None)
 
 
-def solved_notebook(text: str, where: str) -> NotebookNode:
+def solved_notebook(text: str, where: str, lab: str = "") -> NotebookNode:
     """The notebook that the source ``text`` describes, solutions included and without outputs.
 
     The same text and ``where`` (the file, for messages) give the same notebook, to the byte.
+    ``lab`` is the one whose tasks its checks are.
 
     Raises:
         SourceError: something is wrong in the text.
     """
     try:
-        return _notebook(text.splitlines(), where)
+        return _notebook(text.splitlines(), where, lab)
     except _Mistake as mistake:
         raise SourceError(f"{where}:{mistake.line}: {mistake}") from None
 
@@ -104,14 +108,14 @@ class _Mistake(Exception):
         self.line = line
 
 
-def _notebook(lines: list[str], where: str) -> NotebookNode:
+def _notebook(lines: list[str], where: str, lab: str) -> NotebookNode:
     starts = [number for number, line in enumerate(lines, 1) if MARKER.match(line)]
     _check_header(lines[: starts[0] - 1] if starts else lines)
     notebook = new_notebook(metadata=METADATA)
     met: dict[str, int] = {}
     seen: Counter[str] = Counter()
     cells = [
-        _Cell(start, *_options(lines[start - 1], start), lines[start : after - 1])
+        _SourceCell(start, *_options(lines[start - 1], start), lines[start : after - 1])
         for start, after in zip(starts, [*starts[1:], len(lines) + 1], strict=True)
     ]
     for cell in cells:
@@ -120,6 +124,8 @@ def _notebook(lines: list[str], where: str) -> NotebookNode:
         if grading := _grading(cell):
             result.metadata["nbgrader"] = grading
             result.id = grading["grade_id"]
+            if task := _task(cell):
+                result.metadata[TASK] = {"lab": lab, "task": task}
             if (first := met.setdefault(result.id, cell.line)) != cell.line:
                 raise _Mistake(
                     cell.line, f"grade_id {result.id!r} is taken by the cell in line {first}"
@@ -150,8 +156,8 @@ def _options(marker: str, line: int) -> tuple[str, dict[str, str]]:
     options: dict[str, str] = {}
     for word in words[cell_type == "markdown" :]:
         key, _, value = word.partition("=")
-        if key not in {*KINDS, "points"}:
-            known = ", ".join(f"{kind}=" for kind in [*KINDS, "points"])
+        if key not in {*KINDS, "points", "check"}:
+            known = ", ".join(f"{kind}=" for kind in [*KINDS, "points", "check"])
             raise _Mistake(
                 line, f"a cell has no {word!r}; it may have {known} or [markdown] in front"
             )
@@ -161,7 +167,7 @@ def _options(marker: str, line: int) -> tuple[str, dict[str, str]]:
     return cell_type, options
 
 
-def _regions(cell: _Cell) -> Iterator[tuple[int, str]]:
+def _regions(cell: _SourceCell) -> Iterator[tuple[int, str]]:
     """Line and kind of each region, after making sure that it is closed."""
     begun: tuple[int, str] | None = None
     for line, text in enumerate(cell.body, cell.line + 1):
@@ -180,7 +186,7 @@ def _regions(cell: _Cell) -> Iterator[tuple[int, str]]:
         raise _Mistake(begun[0], f"this region is never closed: add `### END {begun[1]}`")
 
 
-def _check_regions(cell: _Cell) -> None:
+def _check_regions(cell: _SourceCell) -> None:
     allowed = KINDS[cell.kind].region if cell.kind else None
     found = list(_regions(cell))
     for line, region in found:
@@ -191,7 +197,7 @@ def _check_regions(cell: _Cell) -> None:
         raise _Mistake(cell.line, f"a cell with {cell.kind}= needs a region: ### BEGIN SOLUTION")
 
 
-def _built(cell: _Cell) -> NotebookNode:
+def _built(cell: _SourceCell) -> NotebookNode:
     if cell.cell_type == "code":
         try:
             ast.parse("\n" * cell.line + "\n".join(cell.body))
@@ -208,7 +214,17 @@ def _built(cell: _Cell) -> NotebookNode:
     return new(read[0].source.strip("\n"))
 
 
-def _grading(cell: _Cell) -> dict[str, Any] | None:
+def _task(cell: _SourceCell) -> str:
+    """The task by which a judge decides on a test; empty for any other cell."""
+    task = cell.options.get("check", "")
+    if "check" in cell.options and cell.kind != "test":
+        raise _Mistake(cell.line, "check= belongs to a cell with test=")
+    if "check" in cell.options and not re.fullmatch(r"\d+[a-z]?(\.\d+)*", task):
+        raise _Mistake(cell.line, f"check={task} must be the number of a task, as in check=2.1")
+    return task
+
+
+def _grading(cell: _SourceCell) -> dict[str, Any] | None:
     """The cell's metadata for nbgrader, in full; None for a cell that it leaves alone."""
     graded = cell.kind is not None and bool(KINDS[cell.kind].flags & {"grade", "task"})
     if "points" in cell.options and not graded:

@@ -6,6 +6,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from lab_utils.kit.course import RELEASE_NAME, Assignment, Course, Notebook
+from lab_utils.kit.lab import handed_in
 
 FRAME = ("start", "hand-in-text", "hand-in")  # the ids of these cells
 
@@ -68,7 +69,7 @@ pack_widget("@LAB@")"""
 
 def add_frame(built: NotebookNode, course: Course, lab: Assignment, notebook: Notebook) -> None:
     """Put the start before the first code cell, and the hand-in at the end of the last notebook."""
-    *some, last = ["the notebooks", *(f"`{file}`" for file in lab.files)]
+    *some, last = ["the notebooks", *(f"`{file.name}`" for file in handed_in(lab.id))]
     files = f"{', '.join(some)} and {last}" if some else last
     values = {"@LAB@": lab.id, "@RELEASE@": RELEASE_NAME, "@URL@": course.release_url}
     values["@FILES@"] = files

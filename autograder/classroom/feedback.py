@@ -1,6 +1,6 @@
-"""The page that a student gets back: points, what went wrong in words, memory lines.
+"""The page that a student gets back: points, what went wrong in words, charts.
 
-It shows verdicts alone, in which hidden cases have no names and no nodes. Whatever a student
+It shows verdicts alone, in which hidden cases have no names of their own. Whatever a student
 wrote is shown as text: the templates escape everything.
 """
 
@@ -15,11 +15,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from autograder.classroom.charts import memory_chart
+from autograder.classroom.charts import lines_chart
 from autograder.classroom.sheet import Score, Sheet
 from autograder.grading.verdict import CaseVerdict, TaskVerdict
-from lab_utils.kit.checks import Finding
 from lab_utils.kit.course import Assignment, Course
+from lab_utils.kit.task import Finding, counted
 
 SHOWN = 3
 """Findings of one case that are shown."""
@@ -91,7 +91,13 @@ def feedback_page(sheet: Sheet, course: Course, lab: Assignment) -> str:
     known = sheet.graded and sheet.max_points
     share = round(100 * sheet.points / sheet.max_points) if known else 0
     return PAGES.get_template("feedback.html").render(
-        sheet=sheet, course=course, lab=lab, notebooks=notebooks, share=share, points=points
+        sheet=sheet,
+        course=course,
+        lab=lab,
+        notebooks=notebooks,
+        share=share,
+        points=points,
+        noun=next((task.noun for task in sheet.tasks.values()), "case"),
     )
 
 
@@ -102,7 +108,7 @@ def _title(notebook: str) -> str:
 
 def _part(sheet: Sheet, score: Score) -> Part:
     task = sheet.task(score)
-    memory = task.memory if task else None
+    chart = task.chart if task else None
     return Part(
         heading=f"Task {task.id}: {task.title}" if task else score.grade_id,
         grade=grade(score),
@@ -110,8 +116,8 @@ def _part(sheet: Sheet, score: Score) -> Part:
         words=_words(task) if task else "",
         comment=score.comment,
         groups=tuple(_groups(task)) if task else (),
-        picture=memory_chart(memory) if memory else None,
-        caption=f"Memory held at each step, on {memory.title}." if memory else "",
+        picture=lines_chart(chart) if chart else None,
+        caption=chart.title if chart else "",
     )
 
 
@@ -129,7 +135,7 @@ def _words(task: TaskVerdict) -> str:
         cases = [case for case in task.cases if case.hidden == hidden]
         if cases:
             right = sum(case.passed for case in cases)
-            told.append(f"{right} of {len(cases)} {what} graph{'s' * (len(cases) > 1)}")
+            told.append(f"{right} of {counted(len(cases), f'{what} {task.noun}')}")
     return f"Right on {' and on '.join(told)}." if told else ""
 
 
@@ -140,6 +146,6 @@ def _groups(task: TaskVerdict) -> Iterator[Group]:
             alike.setdefault(case.findings, []).append(case)
     for findings, cases in alike.items():
         others = len(cases) - 1
-        also = f", and on {others} more graph{'s' * (others > 1)}" if others else ""
+        also = f", and on {counted(others, f'more {task.noun}')}" if others else ""
         shown = tuple(map(cut, findings[:SHOWN]))
         yield Group(f"{cases[0].name}{also}", shown, max(0, len(findings) - SHOWN))

@@ -20,7 +20,7 @@ from autograder.classroom.home import Home
 from autograder.classroom.ledger import Entry, Ledger
 from autograder.classroom.outcomes import write_outcomes
 from autograder.classroom.sheet import Sheet, unknown
-from autograder.collect import Roster, Submission, collect
+from autograder.collect import HandIn, Roster, collect
 from autograder.grading.judge.judges import JudgeFailed
 from autograder.grading.judge.ruling import nothing as no_points
 from autograder.grading.plan import read_plan
@@ -104,7 +104,7 @@ def grade_class(
 
 
 def _to_grade(
-    order: Order, rows: Sequence[Submission], ledger: Ledger, book: Book
+    order: Order, rows: Sequence[HandIn], ledger: Ledger, book: Book
 ) -> Iterator[str]:
     chosen = _chosen(order.only, rows)
     for row in rows:
@@ -127,7 +127,7 @@ def _ran_with_less(order: Order, student: str) -> bool:
     return verdict is not None and order.require > verdict.isolation
 
 
-def _chosen(only: Sequence[str], rows: Sequence[Submission]) -> set[str]:
+def _chosen(only: Sequence[str], rows: Sequence[HandIn]) -> set[str]:
     if not only:
         return {row.student for row in rows}
     called = {name.casefold(): row.student for row in rows for name in (row.name, row.student)}
@@ -186,7 +186,7 @@ def _tasks(order: Order) -> tuple[TaskVerdict, ...]:
 
 
 def _sheets(
-    order: Order, rows: Sequence[Submission], ledger: Ledger, book: Book, lab: Assignment
+    order: Order, rows: Sequence[HandIn], ledger: Ledger, book: Book, lab: Assignment
 ) -> Iterator[Sheet]:
     scores, nothing, tasks = book.scores(), tuple(book.cells()), _tasks(order)
     handed_in = {row.student: row for row in rows}

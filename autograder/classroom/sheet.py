@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from autograder.grading.grader import MISSING
 from autograder.grading.verdict import SubmissionVerdict, TaskVerdict
 
 
@@ -82,5 +83,5 @@ class Sheet:
         """What the collector and the executor have to say."""
         said = self.verdict.remarks if self.verdict else ()
         # Which notebooks are missing, the collector says in one sentence.
-        new = [str(one) for one in said if not one.text.endswith("was not handed in")]
+        new = [str(one) for one in said if one.kind != MISSING]
         return (*self.remarks, *new)

@@ -1,7 +1,7 @@
 """Collects a class: from a folder of zips, or an LMS' bulk download, to what nbgrader grades.
 
 One bad hand-in never stops the class. What is handed in is only read: notebooks are mended
-and written anew, .dot files and the lab's tables are copied, everything else is left out.
+and written anew, the files that the lab asks for are copied, everything else is left out.
 """
 
 from __future__ import annotations
@@ -14,25 +14,19 @@ from pathlib import Path
 from autograder.collect.gradable import gradable
 from autograder.collect.names import Names
 from autograder.collect.people import Person, people
-from autograder.collect.records import (
-    CollectError,
-    Limits,
-    Remark,
-    RemarkKind,
-    Submission,
-    listed,
-    shown,
-)
+from autograder.collect.records import Bounds, CollectError, HandIn, RemarkKind, listed, shown
 from autograder.collect.released import Released, read_released
 from autograder.collect.roster import Roster, RosterError, Student, read_roster
 from autograder.collect.shelf import Card, Shelf, digest
 from autograder.collect.uploads import Upload, find_uploads, name_before_upload
 from autograder.collect.zips import Contents, Wanted, loose_files, unpack
+from autograder.remark import Remark
 from lab_utils.kit.course import read_course
+from lab_utils.kit.lab import handed_in
 from lab_utils.kit.root import ROOT
 
-LIMITS = Limits()
-VERSION = "2"  # raise it when the same hand-in gives other files or remarks than before
+LIMITS = Bounds()
+VERSION = "3"  # raise it when the same hand-in gives other files or remarks than before
 
 
 def collect(
@@ -42,8 +36,8 @@ def collect(
     roster: Roster | None = None,
     *,
     root: Path = ROOT,
-    limits: Limits = LIMITS,
-) -> list[Submission]:
+    limits: Bounds = LIMITS,
+) -> list[HandIn]:
     """Put what a class handed in where nbgrader grades it: ``into/<student>/<lab>/``.
 
     Each file in ``source`` belongs to one row of the result, which is sorted by student. What
@@ -66,7 +60,7 @@ def collect(
         raise CollectError(f"{source} lies in {into}, where submissions go: move it elsewhere")
     course = read_course(root / "setup" / "course.toml")
     notebooks = course.lab(lab).notebooks
-    wanted = Wanted(tuple(name for name in course.lab(lab).files if name.endswith(".csv")))
+    wanted = Wanted(tuple(file.name for file in handed_in(lab)))
     folder = root / "notebooks" / lab
     release = {
         notebook.name: read_released(folder / f"{notebook.name}.ipynb") for notebook in notebooks
@@ -78,7 +72,7 @@ def collect(
     names = Names(roster, (course.name, course.term, course.lab(lab).label, lab))
     rows = []
     for person in people(uploads, names, roster):
-        facts = [VERSION, *released, *wanted.tables, str(asdict(limits))]
+        facts = [VERSION, *released, *wanted.files, str(asdict(limits))]
         facts += [origins[upload] for upload in person.uploads]
         key = digest("\n".join(facts).encode("utf-8", "replace"))
         card = shelf.card(person.student, key)
@@ -107,7 +101,7 @@ def _collected(
     key: str,
     origins: Mapping[Upload, str],
     release: Mapping[str, Released],
-    limits: Limits,
+    limits: Bounds,
     wanted: Wanted,
 ) -> tuple[Card, dict[str, bytes]]:
     """What can be graded of the newest upload of which anything can be graded."""
@@ -128,7 +122,7 @@ def _collected(
 
 
 def _files(
-    upload: Upload, release: Mapping[str, Released], limits: Limits, wanted: Wanted
+    upload: Upload, release: Mapping[str, Released], limits: Bounds, wanted: Wanted
 ) -> tuple[dict[str, bytes], tuple[Remark, ...]]:
     if upload.trouble:
         return {}, (upload.trouble,)
@@ -144,7 +138,7 @@ def _files(
         return {}, (Remark(RemarkKind.FAILED, text),)
 
 
-def _read(upload: Upload, limits: Limits, wanted: Wanted) -> Contents:
+def _read(upload: Upload, limits: Bounds, wanted: Wanted) -> Contents:
     if upload.loose:
         named = ((name_before_upload(path), path) for path in upload.files)
         return loose_files(named, limits, wanted)
@@ -158,9 +152,9 @@ def _about_others(person: Person, chosen: int) -> Remark:
     return Remark(RemarkKind.SEVERAL_UPLOADS, f"{text}. Not graded: {listed(others, most=20)}.")
 
 
-def _row(person: Person, card: Card, shelf: Shelf) -> Submission:
+def _row(person: Person, card: Card, shelf: Shelf) -> HandIn:
     upload = person.uploads[card.chosen]
-    return Submission(
+    return HandIn(
         student=person.student,
         name=person.name,
         late=upload.late,

@@ -7,7 +7,8 @@ import stat
 import zipfile
 from typing import IO
 
-from autograder.collect.records import Limits, Remark, RemarkKind
+from autograder.collect.records import Bounds, RemarkKind
+from autograder.remark import Remark
 
 OTHER_ARCHIVES = {
     b"Rar!": "a RAR archive",
@@ -68,7 +69,7 @@ class CarefulFile(io.RawIOBase):
         return True
 
 
-def open_zip(file: IO[bytes], limits: Limits) -> zipfile.ZipFile:
+def open_zip(file: IO[bytes], limits: Bounds) -> zipfile.ZipFile:
     """The zip in ``file``.
 
     Raises:

@@ -12,12 +12,13 @@ from time import mktime
 from zipfile import ZipFile, ZipInfo
 
 from autograder.collect.archive import Refused, obstacle, parts_of, read_at_most
-from autograder.collect.records import Limits, Remark, RemarkKind, shown
+from autograder.collect.records import Bounds, RemarkKind, shown
 from autograder.collect.zips import SENTENCES
+from autograder.remark import Remark
 
 
 def take_out(
-    archive: ZipFile, entries: list[ZipInfo], folder: Path, limits: Limits
+    archive: ZipFile, entries: list[ZipInfo], folder: Path, limits: Bounds
 ) -> list[tuple[str, Remark]]:
     """Write hand-ins below ``folder``, in place of what is there.
 
@@ -39,7 +40,7 @@ def take_out(
     return troubles
 
 
-def _read(archive: ZipFile, info: ZipInfo, limits: Limits) -> tuple[bytes, float]:
+def _read(archive: ZipFile, info: ZipInfo, limits: Bounds) -> tuple[bytes, float]:
     """Content and time of one hand-in.
 
     Raises:

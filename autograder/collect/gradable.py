@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +11,12 @@ import nbformat
 
 from autograder.collect.notebook import BrokenNotebook, Cell, read_cells
 from autograder.collect.recognise import recognise
-from autograder.collect.records import MB, Limits, Notes, Remark, RemarkKind, shown
+from autograder.collect.records import MB, Bounds, Notes, RemarkKind, shown
 from autograder.collect.released import Released, plain
 from autograder.collect.repair import repair, solution_texts
-from autograder.collect.words import COPY, squashed, usual, without
-from autograder.collect.zips import Member, Wanted
+from autograder.collect.words import squashed, usual
+from autograder.collect.zips import NOTEBOOK, Member, Wanted
+from autograder.remark import Remark
 
 FAMILIAR = 0.2  # of a notebook's cells must be there, or it is another notebook
 BIG = 10 * MB
@@ -28,9 +28,7 @@ SENTENCES = {
     RemarkKind.DUPLICATED_FILE: "There was more than one: {things} counts.",
     RemarkKind.BROKEN_NOTEBOOK: "Cannot be graded: {things}.",
     RemarkKind.OUTPUTS_DROPPED: "Very big; graded without its outputs: {things}.",
-    RemarkKind.TOO_BIG: "More .dot files than are read; left out: {things}.",
 }
-WINDOWS_KEEPS = re.compile(r"con|prn|aux|nul|com\d|lpt\d")
 
 
 @dataclass(frozen=True)
@@ -44,13 +42,13 @@ class _Found:
 
 
 def gradable(
-    members: Sequence[Member], release: Mapping[str, Released], limits: Limits, wanted: Wanted
+    members: Sequence[Member], release: Mapping[str, Released], limits: Bounds, wanted: Wanted
 ) -> tuple[dict[str, bytes], tuple[Remark, ...]]:
-    """The files to grade, by name: mended notebooks under their right names, .dot files, tables."""
+    """The files to grade, by name: mended notebooks and files, under their right names."""
     notes = Notes()
     candidates: defaultdict[str, list[_Found]] = defaultdict(list)
     for member in members:
-        if member.kind == "ipynb":
+        if member.wanted == NOTEBOOK:
             found = _read(member, limits)
             if name := _which(found, release):
                 candidates[name].append(found)
@@ -67,12 +65,11 @@ def gradable(
         text = nbformat.writes(notebook, version=nbformat.NO_CONVERT)
         files[f"{name}.ipynb"] = f"{text}\n".encode()
         remarks += mended
-    files |= _dots([member for member in members if member.kind == "dot"], limits, notes)
-    files |= _tables([member for member in members if member.kind == "csv"], wanted, notes)
+    files |= _files(members, wanted, notes)
     return files, (*notes.remarks(SENTENCES), *remarks)
 
 
-def _read(member: Member, limits: Limits) -> _Found:
+def _read(member: Member, limits: Bounds) -> _Found:
     try:
         return _Found(member, tuple(read_cells(member.data, limits)))
     except BrokenNotebook as error:
@@ -129,52 +126,26 @@ def _best(name: str, candidates: list[_Found], released: Released, notes: Notes)
     return best
 
 
-def _dots(members: Sequence[Member], limits: Limits, notes: Notes) -> dict[str, bytes]:
-    """The .dot files by a safe name; of those that come to have the same, the newest."""
-    by_name: defaultdict[str, list[Member]] = defaultdict(list)
-    for member in members:
-        by_name[_dot_name(member.stem)].append(member)
+def _files(members: Sequence[Member], wanted: Wanted, notes: Notes) -> dict[str, bytes]:
+    """The files that the lab asks for; of several, the one with the right name or the newest."""
     files = {}
-    for number, (name, group) in enumerate(sorted(by_name.items())):
-        best = _best_file(group, name)
-        if number >= limits.dots:
-            notes.add(RemarkKind.TOO_BIG, shown(best.path))
-            continue
-        _tell(best, group, name, notes)
-        files[name] = best.data
-    return files
-
-
-def _dot_name(stem: str) -> str:
-    safe = re.sub(r"[^a-z0-9_-]+", "_", without(COPY, stem))[:80].strip("_") or "unnamed"
-    return f"_{safe}.dot" if WINDOWS_KEEPS.fullmatch(safe) else f"{safe}.dot"
-
-
-def _tables(members: Sequence[Member], wanted: Wanted, notes: Notes) -> dict[str, bytes]:
-    """The tables that the lab asks for; of several, the one with the right name or the newest."""
-    files = {}
-    for name in wanted.tables:
-        group = [member for member in members if wanted.table(member.stem) == name]
-        if not group:
-            continue
-        best = _best_file(group, name)
-        _tell(best, group, name, notes)
-        files[name] = best.data
+    for name in wanted.files:
+        group = [member for member in members if member.wanted == name]
+        if group:
+            best = _best_file(group, name)
+            _tell(best, group, name, notes)
+            files[name] = best.data
     return files
 
 
 def _best_file(group: Sequence[Member], name: str) -> Member:
     """Of several files, the one with the right name or the newest."""
-    exact = [member for member in group if _full_name(member) == name] or group
+    exact = [member for member in group if member.name == name] or group
     return max(exact, key=lambda member: (member.saved, -member.path.count("/"), member.path))
 
 
 def _tell(best: Member, group: Sequence[Member], name: str, notes: Notes) -> None:
     if len({member.data for member in group}) > 1:
         notes.add(RemarkKind.DUPLICATED_FILE, shown(best.path))
-    if _full_name(best) != name:
+    if best.name != name:
         notes.add(RemarkKind.RENAMED_FILE, f"{name} (was {shown(best.path)})")
-
-
-def _full_name(member: Member) -> str:
-    return f"{member.stem}.{member.kind}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.collect.records import Limits
+from autograder.collect.records import Bounds
 
 
 class BrokenNotebook(Exception):
@@ -33,7 +33,7 @@ class Cell:
         return grade_id if isinstance(grade_id, str) else None
 
 
-def read_cells(data: bytes, limits: Limits) -> list[Cell]:
+def read_cells(data: bytes, limits: Bounds) -> list[Cell]:
     """The cells of a notebook.
 
     Raises:
@@ -57,7 +57,7 @@ def read_cells(data: bytes, limits: Limits) -> list[Cell]:
     return cells
 
 
-def _parsed(data: bytes, limits: Limits) -> Any:
+def _parsed(data: bytes, limits: Bounds) -> Any:
     if not data.strip():
         raise BrokenNotebook("is empty")
     try:
@@ -73,7 +73,7 @@ def _parsed(data: bytes, limits: Limits) -> Any:
         raise BrokenNotebook(f"is not a notebook: damaged, or another format{merge}") from None
 
 
-def _check_weight(data: bytes, limits: Limits) -> None:
+def _check_weight(data: bytes, limits: Bounds) -> None:
     """Refuse JSON that would fill the memory: ``[[],[],[],…`` grows to twenty times its size."""
     bare = data.replace(rb"\\", b"").replace(rb"\"", b"")
     heavy = bare.count(b'"') // 2 > limits.json_values
@@ -91,7 +91,7 @@ def _cells_of(sheet: dict[str, Any]) -> list[Any]:
     return cells if isinstance(cells, list) else []
 
 
-def _cell(content: dict[str, Any], limits: Limits) -> Cell:
+def _cell(content: dict[str, Any], limits: Bounds) -> Cell:
     cell_type = content.get("cell_type")
     source = _text(content.get("source", content.get("input")))
     if cell_type == "heading":  # format 3
@@ -115,7 +115,7 @@ def _text(value: Any) -> str:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
-def _attachments(value: Any, limits: Limits) -> dict[str, dict[str, str]]:
+def _attachments(value: Any, limits: Bounds) -> dict[str, dict[str, str]]:
     """Pictures alone: anything else has no business in an answer."""
     kept: dict[str, dict[str, str]] = {}
     room = limits.attachments

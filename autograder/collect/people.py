@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from autograder.collect.names import Match, Names
-from autograder.collect.records import Remark, RemarkKind, listed, shown
+from autograder.collect.records import RemarkKind, listed, shown
 from autograder.collect.roster import NOBODY, Roster, Student
 from autograder.collect.uploads import Upload, newest_first
 from autograder.collect.words import slug, words
+from autograder.remark import Remark
 
 
 @dataclass(frozen=True)

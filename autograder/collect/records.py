@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
+from autograder.remark import Remark
 from lab_utils.kit.errors import LabError
 
 MB = 1_000_000
@@ -39,7 +40,7 @@ class RemarkKind(StrEnum):
     AMBIGUOUS = "ambiguous"
     NOT_IN_ROSTER = "not in roster"
     SEVERAL_UPLOADS = "several uploads"
-    # its notebooks and drawings
+    # its notebooks and files
     MISSING_NOTEBOOK = "missing notebook"
     EXTRA_NOTEBOOK = "extra notebook"
     RENAMED_FILE = "renamed file"
@@ -61,15 +62,7 @@ class RemarkKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Remark:
-    """One clear sentence about a submission."""
-
-    kind: RemarkKind
-    text: str
-
-
-@dataclass(frozen=True)
-class Submission:
+class HandIn:
     """What one student handed in."""
 
     student: str
@@ -86,7 +79,7 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Limits:
+class Bounds:
     """How much of a hand-in is read; sizes in bytes, after unpacking."""
 
     directory: int = 8 * MB
@@ -101,10 +94,8 @@ class Limits:
     """One hand-in inside a bulk download."""
     nested: int = 100 * MB
     notebook: int = 120 * MB
-    dot: int = 20 * MB
-    """A .dot file, or a table."""
-    dots: int = 20
-    """.dot files in one hand-in."""
+    file: int = 20 * MB
+    """A file that the lab asks for."""
     json_objects: int = 500_000
     """Lists and objects in a notebook's JSON: it may be small on disk and huge in memory."""
     json_values: int = 10_000_000

@@ -15,8 +15,9 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.collect.notebook import Cell
 from autograder.collect.recognise import Recognised, recognise
-from autograder.collect.records import Notes, Remark, RemarkKind
+from autograder.collect.records import Notes, RemarkKind
 from autograder.collect.released import Released, plain
+from autograder.remark import Remark
 
 NEW_CELLS = {
     "code": nbformat.v4.new_code_cell,

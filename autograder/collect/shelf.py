@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from autograder.collect.records import Remark, RemarkKind, listed
+from autograder.collect.records import RemarkKind, listed
+from autograder.remark import Remark
 from lab_utils.kit.files import write_whole
 
 HIDDEN = ".collected"
@@ -127,7 +128,7 @@ def digest(data: bytes) -> str:
 
 
 def _as_text(card: Card) -> str:
-    remarks = [(remark.kind.value, remark.text) for remark in card.remarks]
+    remarks = [(str(remark.kind), remark.text) for remark in card.remarks]
     return json.dumps({**vars(card), "remarks": remarks}, indent=1, sort_keys=True)
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from autograder.collect.archive import Refused, is_junk, open_zip, parts_of
 from autograder.collect.bulk import take_out
-from autograder.collect.records import CollectError, Limits, Remark, shown
+from autograder.collect.records import Bounds, CollectError, shown
 from autograder.collect.zips import Wanted
+from autograder.remark import Remark
 
 # Canvas: the account's name, LATE, its number, the file's number, the file's name. With
 # anonymous grading there is no name, and a code in place of the number.
@@ -60,7 +61,7 @@ def name_before_upload(path: Path) -> str:
 
 
 def find_uploads(
-    source: Path, hold: Path, into: Path, limits: Limits, wanted: Wanted
+    source: Path, hold: Path, into: Path, limits: Bounds, wanted: Wanted
 ) -> list[Upload]:
     """All hand-ins in ``source``: a folder, a zip of hand-ins, or a single hand-in.
 

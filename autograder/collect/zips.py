@@ -1,8 +1,7 @@
 """Reads what can be graded out of a zip from a stranger, and writes nothing.
 
-Only notebooks, .dot files and the tables that a lab asks for are read, each up to its limit,
-into memory. Where an entry says that it belongs has no effect: the caller chooses where its
-bytes go.
+Only notebooks and the files that a lab asks for are read, each up to its limit, into memory.
+Where an entry says that it belongs has no effect: the caller chooses where its bytes go.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from pathlib import Path
 from typing import IO
 
 from autograder.collect.archive import Refused, is_junk, obstacle, open_zip, parts_of, read_at_most
-from autograder.collect.records import Limits, Notes, Remark, RemarkKind, shown
+from autograder.collect.records import Bounds, Notes, RemarkKind, shown
 from autograder.collect.words import usual
+from autograder.remark import Remark
 
 # Browsers and mail programs append .txt or .json to what they do not know.
-READABLE = re.compile(
-    r"(?P<stem>.+)\.(?P<kind>ipynb|dot|csv)(?:\.txt|\.json)?", re.IGNORECASE | re.S
-)
+APPENDED = re.compile(r"\.(?:txt|json)\Z", re.IGNORECASE)
+NOTEBOOK = "ipynb"
 SENTENCES = {
     RemarkKind.ENCRYPTED: "Protected by a password, and not read: {things}.",
     RemarkKind.UNREADABLE: "Damaged inside the zip, and not read: {things}.",
@@ -36,35 +35,53 @@ SENTENCES = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which files of a hand-in are read: all notebooks and .dot files, and some tables."""
+    """Which files of a hand-in are read: all notebooks, and the files that the lab asks for."""
 
-    tables: tuple[str, ...] = ()
-    """The CSV files that the lab asks for; others are none of a hand-in."""
+    files: tuple[str, ...] = ()
 
-    def match(self, name: str) -> re.Match[str] | None:
-        """``stem`` and ``kind`` of a file that is read; None for any other."""
-        found = READABLE.fullmatch(name)
-        if found and found["kind"].casefold() == "csv" and not self.table(found["stem"]):
-            return None
-        return found
+    def match(self, name: str) -> str | None:
+        """``ipynb`` for a notebook, the wanted file for another that is read, None for the rest.
 
-    def table(self, stem: str) -> str | None:
-        """The table that a file is, whatever copying and downloading made of its name."""
-        return next((t for t in self.tables if usual(stem) == usual(t.rpartition(".")[0])), None)
+        Copying and downloading may have changed a name: ``memory (1).csv.txt``.
+        """
+        for given in dict.fromkeys((name, APPENDED.sub("", name))):
+            stem, _, ending = given.rpartition(".")
+            if stem and ending.casefold() == NOTEBOOK:
+                return NOTEBOOK
+            if given in self.files:
+                return given
+            alike = [file for file in self.files if _is_copy(stem, ending, file)]
+            if len(alike) == 1:
+                return alike[0]
+        return None
+
+
+def _is_copy(stem: str, ending: str, file: str) -> bool:
+    wanted, _, kind = file.rpartition(".")
+    return ending.casefold() == kind.casefold() and usual(stem) == usual(wanted)
 
 
 @dataclass(frozen=True)
 class Member:
-    """A notebook, a .dot file or a table, as it was handed in."""
+    """A notebook, or a file that the lab asks for, as it was handed in."""
 
     path: str
     """Where it lies in the zip, for people to read."""
-    stem: str
-    kind: str
-    """``ipynb``, ``dot`` or ``csv``."""
+    wanted: str
+    """``ipynb``, or the file of the lab that it is."""
     data: bytes
     saved: tuple[int, ...] = ()
     """Year, month, day, …: when it was last changed, as the zip says."""
+
+    @property
+    def name(self) -> str:
+        """What it is called, without what programs append."""
+        return APPENDED.sub("", self.path.rpartition("/")[2])
+
+    @property
+    def stem(self) -> str:
+        """The same without its ending."""
+        return self.name.rpartition(".")[0]
 
 
 @dataclass(frozen=True)
@@ -75,7 +92,7 @@ class Contents:
     remarks: tuple[Remark, ...]
 
 
-def unpack(path: Path, limits: Limits, wanted: Wanted) -> Contents:
+def unpack(path: Path, limits: Bounds, wanted: Wanted) -> Contents:
     """What can be graded in the zip at ``path``; nothing that is wrong with it raises."""
     reader = _Reader(limits, wanted)
     try:
@@ -88,7 +105,7 @@ def unpack(path: Path, limits: Limits, wanted: Wanted) -> Contents:
     return Contents(tuple(reader.members), reader.remarks())
 
 
-def loose_files(files: Iterable[tuple[str, Path]], limits: Limits, wanted: Wanted) -> Contents:
+def loose_files(files: Iterable[tuple[str, Path]], limits: Bounds, wanted: Wanted) -> Contents:
     """What can be graded in files that were handed in without a zip; each with its name."""
     reader = _Reader(limits, wanted)
     for name, path in files:
@@ -103,7 +120,7 @@ def loose_files(files: Iterable[tuple[str, Path]], limits: Limits, wanted: Wante
 class _Reader:
     """Reads one hand-in, with one account of bytes for all that is in it."""
 
-    def __init__(self, limits: Limits, wanted: Wanted) -> None:
+    def __init__(self, limits: Bounds, wanted: Wanted) -> None:
         self.members: list[Member] = []
         self.notes = Notes()
         self._limits, self._wanted = limits, wanted
@@ -121,8 +138,8 @@ class _Reader:
                 self._bomb = Remark(
                     RemarkKind.ZIP_BOMB,
                     f"A zip bomb: it would unpack to {unpacked / 1e6:,.0f} MB, "
-                    f"{unpacked // max(size, 1):,} times its size; only notebooks and .dot "
-                    "files were read, within limits.",
+                    f"{unpacked // max(size, 1):,} times its size; only what the lab "
+                    "asks for was read, within limits.",
                 )
             for info in archive.infolist():
                 self._read_entry(archive, info, outer)
@@ -151,9 +168,8 @@ class _Reader:
     def keep(self, path: str, stream: IO[bytes], size: int, saved: tuple[int, ...]) -> None:
         """Read a member; a zip is opened in turn."""
         wanted = self._wanted.match(path.rpartition("/")[2])
-        kind = wanted["kind"].casefold() if wanted else "zip"
-        most = {"ipynb": self._limits.notebook, "zip": self._limits.nested}
-        limit = min(most.get(kind, self._limits.dot), self._left)
+        most = {NOTEBOOK: self._limits.notebook, None: self._limits.nested}
+        limit = min(most.get(wanted, self._limits.file), self._left)
         if size > limit:
             self.notes.add(RemarkKind.TOO_BIG, shown(path))
             return
@@ -162,7 +178,7 @@ class _Reader:
         if len(data) > limit:
             self.notes.add(RemarkKind.TOO_BIG, shown(path))
         elif wanted:
-            self.members.append(Member(path, wanted["stem"], kind, data, saved))
+            self.members.append(Member(path, wanted, data, saved))
         else:
             try:
                 self.read_zip(io.BytesIO(data), len(data), outer=path)

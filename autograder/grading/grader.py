@@ -15,21 +15,22 @@ stores the scores: nothing runs twice as long as nothing has changed.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from autograder.grading.hidden import hidden_of
 from autograder.grading.judge.judges import Judges
 from autograder.grading.judge.ruling import Ruling, nothing, shown_score
 from autograder.grading.plan import LabPlan
 from autograder.grading.sandbox import Executor, Isolation, Job, Limits, Result
-from autograder.grading.sandbox.host.pool import PRELOAD, WARM_UP
+from autograder.grading.sandbox.host.limits import most_of
+from autograder.grading.sandbox.host.pool import PRELOAD
 from autograder.grading.submission import Submission, active_text, digest_of, notebooks_of
 from autograder.grading.verdict import (
-    Remark,
     SubmissionVerdict,
     TaskVerdict,
     load_verdict,
@@ -37,19 +38,12 @@ from autograder.grading.verdict import (
     verdict_file,
     write_private,
 )
-from lab_utils.kit.files import MARK, is_measured
+from autograder.remark import Remark
+from lab_utils.kit.files import MARK
+from lab_utils.kit.lab import handed_in, lab_of
 
-READ_GRAPHS = """
-from importlib import import_module
-from lab_utils.labs.graphs.replies import shared_graph
-
-for lab, task in {asked}:
-    for case in import_module(f"lab_utils.{{lab}}").public_cases(task):
-        for text in (case.given.get("graph"), case.wanted.get("graph")):
-            if text:
-                shared_graph(text)
-"""
-"""What the warm process reads: graphs that are public, so that no notebook has to."""
+MISSING = "missing notebook"
+"""The kind of a remark on a notebook that was not handed in; the collector makes it too."""
 CellOutputs = dict[str, Any]
 """``outputs`` and ``execution_count`` of a cell, in the form of nbformat 4."""
 
@@ -101,16 +95,21 @@ class Grader:
         hidden: Sequence[Path] = (),
     ) -> None:
         self.plan = plan
-        preload = (*PRELOAD, *plan.packages)
-        asked = [(test.lab, test.task) for test in plan.tests if test.task]
-        warm_up = WARM_UP + READ_GRAPHS.format(asked=asked)
-        self.executor = Executor(isolation, require, limits, jobs, preload, warm_up, hidden)
+        labs = [hidden_of(lab) for lab in plan.labs]
+        self.executor = Executor(
+            isolation,
+            require,
+            limits or most_of([lab.limits for lab in labs]),
+            jobs,
+            (*PRELOAD, *(name for lab in labs for name in lab.preload)),
+            tuple(dict.fromkeys(name for lab in labs for name in lab.warm_up)),
+            hidden,
+            _environment(plan),
+        )
         self._judges = Judges(most=jobs)
         self._open = ExitStack()
         self._cases = {
-            test: import_module(f"autograder.{test.lab}.grade").graded_cases(test.task)
-            for test in plan.tests
-            if test.task
+            test: hidden_of(test.lab).graded_cases(test.task) for test in plan.tests if test.task
         }
 
     def __enter__(self) -> Grader:
@@ -130,7 +129,7 @@ class Grader:
             SandboxFailed, JudgeFailed: which is not the submission's doing.
         """
         ruling = Ruling(self.plan, self._judges, submission)
-        made = {t.name for t in self.plan.tests if t.is_of_file and not is_measured(t.name)}
+        made = {file.name for file in handed_in(self.plan.id) if not file.measured}
         files = {name: content for name, content in submission.files.items() if name not in made}
         job = Job(
             submission.student,
@@ -155,7 +154,7 @@ class Grader:
         cells: dict[str, dict[str, CellOutputs]] = {}
         for part in self.plan.notebooks:
             if part.name not in results:
-                missing.append(Remark("files", f"{part.name}.ipynb was not handed in"))
+                missing.append(Remark(MISSING, f"{part.name}.ipynb was not handed in"))
                 tasks += [nothing(test) for test in part.tests.values()]
                 continue
             ran = {cell.id: cell for cell in results[part.name].cells}
@@ -187,3 +186,10 @@ class Grader:
             ),
         )
         return Graded(verdict, cells)
+
+
+def _environment(plan: LabPlan) -> dict[str, str]:
+    """What the notebooks' environment says about how large things are."""
+    labs = [lab for name in {plan.id, *plan.labs} if (lab := lab_of(name))]
+    sizes = [lab.small for lab in labs if lab.small]
+    return {size.variable: os.environ.get(size.variable, size.graded) for size in sizes}

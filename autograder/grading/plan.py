@@ -1,31 +1,26 @@
 """What a lab's solved notebooks say about grading it: which cells to run, and what to ask.
 
-A test cell that says ``from autograder.<lab>.grade import check`` and then
-``check("2.1", recompute_set)`` is never run beside student code: it becomes questions, one
-for each case of that task, and a judge decides. For this there are two modules:
+A test cell whose metadata names a task (``authoring.cells.TASK``) is never run beside student
+code: it becomes questions, one for each case of that task, and a judge decides. What the task
+is stands in ``lab_utils.labs.<lab>``, its hidden cases in ``autograder.labs.<lab>.hidden``.
 
-``lab_utils.<lab>``           ``task_called``, ``public_cases`` and ``borrowed``
-``autograder.<lab>.grade``    ``graded_cases``, ``LENT``, ``lend``, ``memory_lines``, ``difference``
-
-Any other test cell runs in the sandbox as it is, and what it shows is its score, as in
-stock nbgrader: the machine is safe from it, the score is not.
+Any other test cell runs in the sandbox as it is, and what it shows is its score, as in stock
+nbgrader: the machine is safe from it, the score is not.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
+from autograder.authoring.cells import TASK
+from autograder.grading.code import code_digest
 from lab_utils.kit.errors import LabError
-from lab_utils.kit.root import ROOT
+from lab_utils.kit.lab import lab_called
 
 
 @dataclass(frozen=True)
@@ -66,12 +61,12 @@ class LabPlan:
     id: str
     notebooks: tuple[NotebookPlan, ...]
     digest: str
-    """Of the lab's cells, cases, and all code that has a say in a grade."""
+    """Of the lab's cells, cases, and all code that has a say in its grades."""
 
     @property
-    def packages(self) -> tuple[str, ...]:
-        """The modules that know the tasks, for the student's side."""
-        return tuple(dict.fromkeys(f"lab_utils.{test.lab}" for test in self.tests if test.task))
+    def labs(self) -> tuple[str, ...]:
+        """Whose tasks it has: its own, and those of labs whose notebooks it borrows."""
+        return tuple(dict.fromkeys(test.lab for test in self.tests if test.task))
 
     @property
     def tests(self) -> list[Test]:
@@ -88,11 +83,11 @@ def read_plan(lab: str, source: Path) -> LabPlan:
     paths = sorted(source.glob("*.ipynb"))
     if not paths:
         raise LabError(f"there are no solved notebooks in {source}: make notebooks builds them")
-    notebooks = tuple(map(_read_notebook, paths))
-    digest = hashlib.sha256(_code_digest().encode())
+    plan = LabPlan(lab, tuple(map(_read_notebook, paths)), "")
+    digest = hashlib.sha256(code_digest(plan.labs).encode())
     for path in paths:
         digest.update(path.read_bytes())
-    return LabPlan(lab, notebooks, digest.hexdigest())
+    return LabPlan(lab, plan.notebooks, digest.hexdigest())
 
 
 def _read_notebook(path: Path) -> NotebookPlan:
@@ -101,24 +96,17 @@ def _read_notebook(path: Path) -> NotebookPlan:
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("grade") and not marks.get("solution"):
             points = float(marks["points"])
-            plan.tests[key] = Test(key, path.stem, points, cell.source, *_asked(cell.source))
+            plan.tests[key] = Test(key, path.stem, points, cell.source, *_asked(cell))
         elif marks.get("locked"):
             plan.locked[key] = cell.source
     return plan
 
 
-def _asked(source: str) -> tuple[str, str, str]:
+def _asked(cell: NotebookNode) -> tuple[str, str, str]:
     """Lab, task and name of a test that a judge decides on; empty if it is another one."""
-    lab = asked = None
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case ast.ImportFrom(module=str(module), names=[ast.alias("check")]):
-                lab = re.fullmatch(r"autograder\.(\w+)\.grade", module)
-            case ast.Call(ast.Name("check"), [ast.Constant(str(task)), ast.Name(name)]):
-                asked = task, name
-            case ast.Call(ast.Name("check"), [ast.Constant(str(task)), ast.Constant(str(name))]):
-                asked = task, name
-    return (lab[1], *asked) if lab and asked else ("", "", "")
+    if (about := cell.metadata.get(TASK)) is None:
+        return "", "", ""
+    return about["lab"], about["task"], lab_called(about["lab"]).task_called(about["task"]).asks
 
 
 def keyed_cells(book: NotebookNode) -> list[tuple[str, NotebookNode]]:
@@ -146,18 +134,3 @@ def _grade_id(cell: NotebookNode) -> str | None:
     marks = marks if isinstance(marks, dict) else {}
     is_ours = marks.get("grade") or marks.get("solution") or marks.get("locked")
     return str(marks["grade_id"]) if is_ours and marks.get("grade_id") else None
-
-
-@cache
-def _code_digest() -> str:
-    digest = hashlib.sha256()
-    for path in sorted(_code_files()):
-        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def _code_files() -> Iterator[Path]:
-    for ending in ("py", "json", "dot"):
-        yield from (ROOT / "lab_utils").rglob(f"*.{ending}")
-        for package in (ROOT / "autograder").rglob("__init__.py"):  # the rest is about students
-            yield from package.parent.glob(f"*.{ending}")

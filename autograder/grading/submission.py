@@ -15,8 +15,8 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.grading.plan import LabPlan, NotebookPlan, Test, keyed_cells
 from autograder.grading.sandbox import Cell, Notebook, Question
-from autograder.grading.verdict import Remark
-from lab_utils.kit.checks import Case
+from autograder.remark import Remark
+from lab_utils.kit.task import Case
 
 _ACTIVE = re.compile(r"<\s*(script|iframe|object|embed|svg|form)\b|\son\w+\s*=|javascript:", re.I)
 _IGNORED = ("*.pyc", "__pycache__", "*_cache", ".ipynb_checkpoints", ".DS_Store", "feedback")
@@ -124,5 +124,4 @@ def _test(
     if not test.task:
         yield Cell(key, test.source)
     for number, case in enumerate(cases.get(test, ())):
-        tasks = f"lab_utils.{test.lab}"
-        yield Question(tasks, test.task, test.name, case.given, case=number)
+        yield Question(test.lab, test.task, test.name, case.given, case=number)

@@ -10,7 +10,7 @@
                   cases    CaseVerdict
                              name, hidden, passed
                              findings   Finding(yours, wanted, look), …
-                  memory   MemoryLines(title, before, yours, reference, budget), or None
+                  chart    Chart(title, lines, limit, unit), or None
 
 All of it may be shown to the student: what is said of a hidden case names none of its
 nodes. The file is ``verdicts/<lab>/<student>.json`` in the folder of the outcomes, which is
@@ -26,31 +26,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lab_utils.kit.checks import Finding
+from autograder.remark import Remark
 from lab_utils.kit.files import write_whole
-
-
-@dataclass(frozen=True)
-class Remark:
-    """Something that an instructor should know, in words. The same on every run.
-
-    ``kind`` is a word for tables, such as ``memory``, ``tampered`` or ``files``; ``place``
-    is the cell (its ``grade_id``) or the task. Both places may be empty.
-    """
-
-    kind: str
-    text: str
-    notebook: str = ""
-    place: str = ""
-
-    def __str__(self) -> str:
-        where = ", ".join(part for part in (self.notebook, self.place) if part)
-        return f"{where}: {self.text}" if where else self.text
+from lab_utils.kit.task import Finding
 
 
 @dataclass(frozen=True)
 class CaseVerdict:
-    """One graph on which a task was tried. A hidden one has a name that gives nothing away."""
+    """One case on which a task was tried. A hidden one has a name that gives nothing away."""
 
     name: str
     hidden: bool
@@ -63,15 +46,15 @@ class CaseVerdict:
 
 
 @dataclass(frozen=True)
-class MemoryLines:
-    """Bytes held at each step of a public case, to be drawn beside one another."""
+class Chart:
+    """Lines over steps, to be drawn over one another: yours, what is wanted, what was before."""
 
     title: str
-    before: tuple[int, ...]
-    """Without the task's change."""
-    yours: tuple[int, ...]
-    reference: tuple[int, ...]
-    budget: int
+    lines: dict[str, tuple[float, ...]]
+    """By ``before``, ``yours`` and ``reference``; a lab may leave some out."""
+    limit: float = 0.0
+    """The most that is allowed; 0: there is no such thing."""
+    unit: str = "bytes"
 
 
 @dataclass(frozen=True)
@@ -84,8 +67,10 @@ class TaskVerdict:
     grade_id: str
     points: float
     max_points: float
+    noun: str = "case"
+    """What the lab calls a case."""
     cases: tuple[CaseVerdict, ...] = ()
-    memory: MemoryLines | None = None
+    chart: Chart | None = None
 
 
 @dataclass(frozen=True)
@@ -163,11 +148,11 @@ def from_json(data: Mapping[str, Any]) -> SubmissionVerdict:
 
 
 def _task(data: Mapping[str, Any]) -> TaskVerdict:
-    cases, memory = tuple(map(_case, data["cases"])), data["memory"]
-    if memory is not None:
-        drawn = {name: tuple(memory[name]) for name in ("before", "yours", "reference")}
-        memory = MemoryLines(**{**memory, **drawn})
-    return TaskVerdict(**{**data, "cases": cases, "memory": memory})
+    cases, chart = tuple(map(_case, data["cases"])), data["chart"]
+    if chart is not None:
+        lines = {name: tuple(line) for name, line in chart["lines"].items()}
+        chart = Chart(**{**chart, "lines": lines})
+    return TaskVerdict(**{**data, "cases": cases, "chart": chart})
 
 
 def _case(data: Mapping[str, Any]) -> CaseVerdict:

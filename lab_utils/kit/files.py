@@ -1,24 +1,40 @@
-"""Files that a notebook measures for minutes, and that count as they were handed in.
+"""Files that are handed in beside the notebooks.
 
-A .dot file is made again by whoever looks at a hand-in. A table of measurements is not: the
-packer and the autograder mark the folder in which they run the notebooks, and nothing is
-measured there.
+What code makes, whoever looks at a hand-in makes again. What was measured for minutes counts as
+it was handed in: the packer and the autograder mark the folder in which they run the notebooks,
+and nothing is measured there.
 """
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 #: A file of this name marks a folder in which a hand-in is looked at.
 MARK = ".hand-in"
-_MADE_AGAIN = (".dot",)
 
 
-def is_measured(file: str) -> bool:
-    """Whether ``file`` counts as it was handed in."""
-    return not file.endswith(_MADE_AGAIN)
+@dataclass(frozen=True)
+class HandedIn:
+    """A file that a lab asks for; a lab derives its own kinds from this."""
+
+    name: str
+    measured: bool = False
+    """Whether it counts as it was handed in; else the notebooks must make it again."""
+
+    def difference(self, made: bytes, handed_in: bytes) -> str:
+        """How what the notebooks make differs from what was handed in, in words; empty: not at all.
+
+        Raises:
+            LabError: one of them cannot be read.
+        """
+        return "" if made == handed_in else "it holds something else"
+
+    def problem(self, content: bytes) -> str:
+        """Why it is not ready to be handed in, and the cure; empty if it is."""
+        return ""
 
 
 def is_looked_at(folder: Path) -> bool:

@@ -28,6 +28,9 @@ from lab_utils.kit.errors import LabError
 class CycleError(LabError):
     """Data and control dependencies form a circle, so that no order is legal."""
 
+    wanted = "a graph without a circle"
+    look = "A node waits for one that needs it. Wait for what its reader reads beside it."
+
 
 class Phase(StrEnum):
     """The part of the training step in which a node runs."""

@@ -192,11 +192,7 @@ def classify(graph: fx.Graph) -> dict[fx.Node, Kind]:
 # (`open_graph("attention")` of `lab_utils.labs.lab4a`) whose operators have several outputs and
 # whose weights Adam updates. It says what it found, and where to look.
 
-# %% test=t11_check points=1
-### BEGIN HIDDEN TESTS
-from autograder.labs.lab4a.grade import check
-
-### END HIDDEN TESTS
+# %% test=t11_check points=1 check=1.1
 check("1.1", classify)
 
 # %% [markdown]
@@ -271,11 +267,7 @@ def activation_lifetimes(graph: fx.Graph) -> dict[fx.Node, Uses]:
     ### END SOLUTION
 
 
-# %% test=t12_check points=1
-### BEGIN HIDDEN TESTS
-from autograder.labs.lab4a.grade import check
-
-### END HIDDEN TESTS
+# %% test=t12_check points=1 check=1.2
 check("1.2", activation_lifetimes)
 
 # %% [markdown]
@@ -367,11 +359,7 @@ class GraphProfiler(fx.Interpreter):
         ### END SOLUTION
 
 
-# %% test=t13_check points=0.75
-### BEGIN HIDDEN TESTS
-from autograder.labs.lab4a.grade import check
-
-### END HIDDEN TESTS
+# %% test=t13_check points=0.75 check=1.3
 check("1.3", GraphProfiler)
 
 # %% [markdown]
@@ -454,11 +442,7 @@ def peak_breakdown(graph: fx.Graph) -> Peak:
     ### END SOLUTION
 
 
-# %% test=t14_check points=1
-### BEGIN HIDDEN TESTS
-from autograder.labs.lab4a.grade import check
-
-### END HIDDEN TESTS
+# %% test=t14_check points=1 check=1.4
 check("1.4", peak_breakdown)
 
 # %%
@@ -489,11 +473,7 @@ again = read_dot("llm_mlp.dot")
 print(run(graph, values).outputs["loss"], run(again, values).outputs["loss"])
 ### END SOLUTION
 
-# %% test=t15_check points=0.25
-### BEGIN HIDDEN TESTS
-from autograder.labs.lab4a.grade import check
-
-### END HIDDEN TESTS
+# %% test=t15_check points=0.25 check=1.5
 check("1.5", "llm_mlp.dot")
 
 # %%

@@ -92,11 +92,7 @@ def recompute_set(target: fx.Node, kept: set[fx.Node]) -> list[fx.Node]:
     ### END SOLUTION
 
 
-# %% test=t21_check points=1
-### BEGIN HIDDEN TESTS
-from autograder.labs.lab4a.grade import check
-
-### END HIDDEN TESTS
+# %% test=t21_check points=1 check=2.1
 check("2.1", recompute_set)
 
 # %%
@@ -180,11 +176,7 @@ def inject_recomputation(graph: fx.Graph, drop: list[fx.Node]) -> dict[fx.Node, 
 # The check does the rewiring of notebook 3 for you and shows the memory line before and
 # after. The dotted line is what a good solution reaches, the dashed one is the budget.
 
-# %% test=t22_check points=2
-### BEGIN HIDDEN TESTS
-from autograder.labs.lab4a.grade import check
-
-### END HIDDEN TESTS
+# %% test=t22_check points=2 check=2.2
 check("2.2", inject_recomputation)
 
 # %%

@@ -95,11 +95,7 @@ def rewire_backward(graph: fx.Graph, clones: dict[fx.Node, fx.Node]) -> None:
     ### END SOLUTION
 
 
-# %% test=t31_check points=2
-### BEGIN HIDDEN TESTS
-from autograder.labs.lab4a.grade import check
-
-### END HIDDEN TESTS
+# %% test=t31_check points=2 check=3.1
 check("3.1", rewire_backward)
 
 # %%

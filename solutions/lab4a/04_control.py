@@ -119,11 +119,7 @@ def add_control_dependencies(graph: fx.Graph, clones: dict[fx.Node, fx.Node]) ->
     ### END SOLUTION
 
 
-# %% test=t41_check points=0.75
-### BEGIN HIDDEN TESTS
-from autograder.labs.lab4a.grade import check
-
-### END HIDDEN TESTS
+# %% test=t41_check points=0.75 check=4.1
 check("4.1", add_control_dependencies)
 
 # %% [markdown]
@@ -145,11 +141,7 @@ final = assemble(inject, rewire, add_control_dependencies)
 write_dot(final, "llm_mlp_ar.dot")
 ### END SOLUTION
 
-# %% test=t42_check points=0.25
-### BEGIN HIDDEN TESTS
-from autograder.labs.lab4a.grade import check
-
-### END HIDDEN TESTS
+# %% test=t42_check points=0.25 check=4.2
 check("4.2", "llm_mlp_ar.dot")
 
 # %% [markdown]

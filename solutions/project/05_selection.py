@@ -7,7 +7,7 @@
 # ---
 
 # %% [markdown]
-# # Lab 4B, notebook 5: what is worth recomputing?
+# # Project, notebook 5: what is worth recomputing?
 #
 # **5 points, about 2 hours.** You know the graph of a training step (notebook 1). Your own
 # profiler is welcome, but not needed.
@@ -116,11 +116,7 @@ def candidates(graph: fx.Graph) -> dict[fx.Node, int]:
     ### END SOLUTION
 
 
-# %% test=t51_check points=0.75
-### BEGIN HIDDEN TESTS
-from autograder.labs.project.grade import check
-
-### END HIDDEN TESTS
+# %% test=t51_check points=0.75 check=5.1
 check("5.1", candidates)
 
 # %% [markdown]
@@ -167,11 +163,7 @@ def rebuild(node: fx.Node, kept: set[fx.Node], memory: dict) -> Rebuild:
     ### END SOLUTION
 
 
-# %% test=t52_check points=0.75
-### BEGIN HIDDEN TESTS
-from autograder.labs.project.grade import check
-
-### END HIDDEN TESTS
+# %% test=t52_check points=0.75 check=5.2
 check("5.2", rebuild)
 
 # %%
@@ -240,11 +232,7 @@ def describe(graph: fx.Graph, seconds: dict[fx.Node, float]) -> list[Candidate]:
     ### END SOLUTION
 
 
-# %% test=t53_check points=0.75
-### BEGIN HIDDEN TESTS
-from autograder.labs.project.grade import check
-
-### END HIDDEN TESTS
+# %% test=t53_check points=0.75 check=5.3
 check("5.3", describe)
 
 # %% [markdown]
@@ -325,11 +313,7 @@ def update(t: Candidate, chosen: list[Candidate], remaining: list[Candidate]) ->
     ### END SOLUTION
 
 
-# %% test=t54_check points=0.75
-### BEGIN HIDDEN TESTS
-from autograder.labs.project.grade import check
-
-### END HIDDEN TESTS
+# %% test=t54_check points=0.75 check=5.4
 check("5.4", update)
 
 # %% [markdown]
@@ -427,11 +411,7 @@ def simulate(graph: fx.Graph, drop: list[fx.Node]) -> Simulated:
     ### END SOLUTION
 
 
-# %% test=t55_check points=1
-### BEGIN HIDDEN TESTS
-from autograder.labs.project.grade import check
-
-### END HIDDEN TESTS
+# %% test=t55_check points=1 check=5.5
 check("5.5", simulate)
 
 # %% [markdown]
@@ -492,11 +472,7 @@ def choose(graph: fx.Graph, seconds: dict[fx.Node, float], budget: int) -> Plan:
     ### END SOLUTION
 
 
-# %% test=t56_check points=1
-### BEGIN HIDDEN TESTS
-from autograder.labs.project.grade import check
-
-### END HIDDEN TESTS
+# %% test=t56_check points=1 check=5.6
 check("5.6", choose)
 
 # %%

@@ -7,7 +7,7 @@
 # ---
 
 # %% [markdown]
-# # Lab 4B, notebook 6: BERT and ResNet-152
+# # Project, notebook 6: BERT and ResNet-152
 #
 # **5 points, about 2 hours, part of it waiting.** You need `describe`, `simulate` and `choose`
 # of notebook 5 (saved by `save_work`).
@@ -24,8 +24,8 @@
 # the notebook; a cell that is run again goes on where it stopped. All cells together run for 5
 # to 10 minutes on two cores, most of it in task 6.4, and need 1 GB of memory.
 #
-# Try the notebook with tiny models first; it then takes seconds. Put `%env LAB4B_SIZE=small`
-# into a cell before the imports, or `LAB4B_SIZE=small` into the environment from which you
+# Try the notebook with tiny models first; it then takes seconds. Put `%env PROJECT_SIZE=small`
+# into a cell before the imports, or `PROJECT_SIZE=small` into the environment from which you
 # start Jupyter. What you hand in has the full size: take the line out, restart the kernel, and
 # delete `memory.csv` and `latency.csv`.
 #
@@ -120,11 +120,7 @@ def analyse(graph: fx.Graph, seconds: dict[fx.Node, float]) -> pd.DataFrame:
     ### END SOLUTION
 
 
-# %% test=t61_check points=1
-### BEGIN HIDDEN TESTS
-from autograder.labs.project.grade import check
-
-### END HIDDEN TESTS
+# %% test=t61_check points=1 check=6.1
 check("6.1", analyse)
 
 # %%
@@ -160,11 +156,7 @@ keys = [{"model": m, "method": "none", "batch": b} for m in size["models"] for b
 rows = collect("memory.csv", keys, without)
 plot_rows(rows, "peak_bytes", "peak (GB)", "memory_without.png")
 
-# %% test=t62_check points=0.75
-### BEGIN HIDDEN TESTS
-from autograder.labs.project.grade import check
-
-### END HIDDEN TESTS
+# %% test=t62_check points=0.75 check=6.2
 check("6.2", "memory.csv")
 
 # %% [markdown] readonly=part2
@@ -212,11 +204,7 @@ def recompute(graph: fx.Graph, drop: list[fx.Node]) -> None:
     ### END SOLUTION
 
 
-# %% test=t63_check points=1
-### BEGIN HIDDEN TESTS
-from autograder.labs.project.grade import check
-
-### END HIDDEN TESTS
+# %% test=t63_check points=1 check=6.3
 check("6.3", recompute)
 
 # %% [markdown]
@@ -253,11 +241,7 @@ keys = [{**key, "method": "recomputed"} for key in keys]
 rows = collect("memory.csv", keys, planned)
 plot_rows(rows, "peak_bytes", "peak (GB)", "memory.png")
 
-# %% test=t64_check points=0.75
-### BEGIN HIDDEN TESTS
-from autograder.labs.project.grade import check
-
-### END HIDDEN TESTS
+# %% test=t64_check points=0.75 check=6.4
 check("6.4", "memory.csv")
 
 # %% [markdown]
@@ -295,11 +279,7 @@ keys = [
 rows = collect("latency.csv", keys, timed)
 plot_rows(rows, "median", "one step (ms)", "latency.png")
 
-# %% test=t65_check points=0.5
-### BEGIN HIDDEN TESTS
-from autograder.labs.project.grade import check
-
-### END HIDDEN TESTS
+# %% test=t65_check points=0.5 check=6.5
 check("6.5", "latency.csv")
 
 # %% [markdown] task=q66 points=0.5

@@ -22,10 +22,14 @@ from types import ModuleType
 from typing import Any
 
 import lab_utils
+from autograder.grading.hidden import hidden_of
 from autograder.grading.sandbox import inside
 from autograder.grading.sandbox.inside.usage import mapped
-from lab_utils.kit.checks import OWN_LINE, Case, Finding, attempt, cut, outcome
+from lab_utils.kit.ask import OWN_LINE, UNWRITTEN, attempt
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.judge import outcome
+from lab_utils.kit.lab import lab_called
+from lab_utils.kit.task import Case, Finding, cut
 
 _MEMORY = 3_000_000_000  # bytes of address space, beyond that of the libraries
 _FILE = 64_000_000
@@ -44,8 +48,7 @@ _EXCEPTIONS = {
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, BaseException)
 }
-_NOTHING_YET = "nothing yet"
-_OWN_WORDS = "an error in words that are not told here: it is a hidden graph"
+_OWN_WORDS = "an error in words that are not told here: it is a hidden case"
 _UNREADABLE = Finding(
     "an answer that is none of this task's", "an answer of the form asked for", "See the task."
 )
@@ -55,8 +58,8 @@ class Judge:
     """The cases of one lab, hidden ones too."""
 
     def __init__(self, lab: str) -> None:
-        self._tasks = importlib.import_module(f"lab_utils.{lab}")
-        self._lab = importlib.import_module(f"autograder.{lab}.grade")
+        self._lab, self._hidden = lab_called(lab), hidden_of(lab)
+        self._judge = importlib.import_module(f"{self._lab.home}.judge").JUDGE
 
     def judge(
         self, task: str, case: int, reply: Mapping[str, Any], is_known: bool = False
@@ -67,10 +70,10 @@ class Judge:
         ``forged``: honest code of the sandbox does not give such an answer.
         """
         subject = self._cases(task)[case]
-        is_hidden = case >= len(self._tasks.public_cases(task))
+        is_hidden = case >= len(self._lab.public_cases(task))
         forged = False
         try:
-            findings = outcome(self._tasks.task_called(task), subject, reply)
+            findings = outcome(self._lab.task_called(task), self._judge[task], subject, reply)
         except (Exception, RecursionError) as error:
             if _is_out_of_memory(error):
                 raise
@@ -84,7 +87,7 @@ class Judge:
     def _told_of_hidden(self, task: str, finding: Finding, is_error: bool) -> Finding:
         """Nothing that student code chose, but for what everybody knows."""
         yours = finding.yours
-        if is_error and yours != _NOTHING_YET:  # its text may be the graph itself
+        if is_error and yours != UNWRITTEN:  # its text may be the graph itself
             kind = yours.partition(":")[0]
             yours = kind if kind in _EXCEPTIONS else _OWN_WORDS
         look = finding.look  # a line of the student's own: the grader has seen that it is one
@@ -94,24 +97,23 @@ class Judge:
 
     def name(self, task: str, case: int) -> dict[str, Any]:
         """What a case is called, and whether it is hidden."""
-        name, public = self._cases(task)[case].name, len(self._tasks.public_cases(task))
+        name, public = self._cases(task)[case].name, len(self._lab.public_cases(task))
         if case < public:
             return {"name": name, "hidden": False}
         return {"name": f"hidden: {self._veiled(task, name)}", "hidden": True}
 
-    def memory(self, task: str, reply: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The memory lines of the first public case, if there are any."""
-        case = self._cases(task)[0]
+    def chart(self, task: str, reply: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What feedback draws of an answer on the first public case, if anything."""
         try:
-            lines = self._lab.memory_lines(case, reply["answer"])
-        except Exception:  # what cannot run cannot be drawn, and not every lab draws
+            chart = self._hidden.chart(task, self._cases(task)[0], reply["answer"])
+        except Exception:  # what cannot be used cannot be drawn
             return None
-        return lines and {"title": case.name, **lines}
+        return asdict(chart) if chart else None
 
     def lend(self, task: str, case: int, name: str, arguments: Any) -> Any:
         """The answer of a right version of ``name``; None where there is none."""
         try:
-            return self._lab.lend(task, name, self._cases(task)[case], arguments)
+            return self._hidden.lend(name, self._cases(task)[case], arguments)
         except MemoryError:
             raise
         except Exception:  # arguments that are none
@@ -122,15 +124,17 @@ class Judge:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / Path(file).name
             path.write_text(content, encoding="utf-8", errors="replace")
-            reply = attempt(self._tasks.task_called(task), path, self._cases(task)[0].given)
-            if reply.get("error", "").startswith(MemoryError.__name__):
+            given = self._cases(task)[0].given
+            reply = attempt(self._lab.task_called(task), self._lab.ask(task), path, given)
+            if reply.get("kind") == MemoryError.__name__:
                 raise MemoryError
             return reply
 
-    def difference(self, made: Any, handed_in: Any) -> str:
+    def difference(self, file: str, made: Any, handed_in: Any) -> str:
         """How two files differ, in words; empty if they do not."""
         try:
-            return self._lab.difference(made, handed_in)
+            (kind,) = (kind for kind in self._lab.files if kind.name == file)
+            return kind.difference(made["text"].encode(), handed_in["text"].encode())
         except (Exception, RecursionError) as error:
             if _is_out_of_memory(error):
                 raise
@@ -139,7 +143,7 @@ class Judge:
 
     @cache  # noqa: B019  (one judge in a process)
     def _cases(self, task: str) -> list[Case]:
-        return self._lab.graded_cases(task)
+        return self._hidden.graded_cases(task)
 
     def _veiled(self, task: str, text: str) -> str:
         """``text`` without the names of nodes that are in hidden graphs only, and not too long."""
@@ -163,13 +167,18 @@ class Judge:
 
     @cache  # noqa: B019
     def _known(self, task: str) -> frozenset[str]:
-        ours = _words_in(lab_utils, inside, self._lab)
+        ours = _words_in(
+            lab_utils,
+            inside,
+            sys.modules[type(self._hidden).__module__],
+            importlib.import_module(f"autograder.labs.{self._lab.id}.hidden"),
+        )
         return (self._words(task)[0] | ours) - self._secrets(task)
 
     @cache  # noqa: B019
     def _words(self, task: str) -> tuple[frozenset[str], frozenset[str]]:
         """The words of the public cases, and of the hidden ones."""
-        public = len(self._tasks.public_cases(task))
+        public = len(self._lab.public_cases(task))
         shown, hidden = (
             frozenset(_WORD.findall(json.dumps([dict(case.given) for case in cases])))
             for cases in (self._cases(task)[:public], self._cases(task)[public:])

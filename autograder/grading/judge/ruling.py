@@ -5,20 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import nbformat
 from nbgrader.utils import determine_grade
 
+from autograder.grading.hidden import hidden_of
 from autograder.grading.judge.judges import PATIENCE, Judges, Undecided
 from autograder.grading.plan import LabPlan, Test
 from autograder.grading.sandbox import CellResult, Notebook, NotebookResult, Question
 from autograder.grading.sandbox.host.job import Output, Reply
 from autograder.grading.submission import Submission
-from autograder.grading.verdict import CaseVerdict, MemoryLines, Remark, TaskVerdict
-from lab_utils.kit.checks import OWN_LINE, Finding, Task, Verdict
-from lab_utils.kit.files import is_measured
+from autograder.grading.verdict import CaseVerdict, Chart, TaskVerdict
+from autograder.remark import Remark
+from lab_utils.kit.ask import OWN_LINE
+from lab_utils.kit.judge import Verdict
+from lab_utils.kit.lab import handed_in, lab_called
+from lab_utils.kit.task import Finding, Task
 
 _UNDECIDED = Finding(
     "an answer that cannot be judged", "an answer of the usual size", "See the remarks."
@@ -29,7 +32,6 @@ WASTE = 2 * PATIENCE
 """Seconds that the answers of one submission may keep the judge busy without a verdict."""
 MOST = 5 * PATIENCE
 """Seconds that they may keep it busy in all; honest ones need a few."""
-_JUDGE_ITSELF = "rewrite_judge"
 
 
 class Ruling:
@@ -40,7 +42,7 @@ class Ruling:
         self._plan, self._judges, self._submission = plan, judges, submission
         self._waste, self._left = WASTE, MOST
         self._lines: set[str] | None = None
-        self._errors: dict[Test, list[Reply]] = {}  # on public graphs, which come first
+        self._errors: dict[Test, list[Reply]] = {}  # on public cases, which come first
 
     def follow_up(self, notebook: Notebook, replies: Sequence[Reply]) -> list[Question]:
         """Ask again with right versions of earlier functions, where these may be to blame."""
@@ -55,17 +57,15 @@ class Ruling:
 
     def lend(self, question: Question, name: str, arguments: Any) -> Any:
         """What a right version of a function answers."""
-        lab = question.tasks.rpartition(".")[2]
         details = {"task": question.task, "case": question.case, "name": name}
         try:
-            return self._ask(lab, "lend", **details, arguments=arguments)
+            return self._ask(question.lab, "lend", **details, arguments=arguments)
         except Undecided:
             return None
 
     def task(self, test: Test, result: NotebookResult) -> tuple[TaskVerdict, list[Output]]:
         """The verdict on a task, and what its test cell shows."""
         task = _task(test)
-        self._look_for_the_judge(test)
         asked = zip(result.asked, result.replies, strict=True)
         answered = [(q, r) for q, r in asked if q.task == test.task]
         if test.is_of_file:
@@ -77,7 +77,8 @@ class Ruling:
         if sum(case.passed for case in lent) > sum(case.passed for case in cases):
             cases = lent
             note = f"Tried with a right {' and '.join(_lent(test))}.\n"
-        verdict = Verdict(task, tuple((case.name, case.findings) for case in cases))
+        noun = lab_called(test.lab).noun
+        verdict = Verdict(task, tuple((case.name, case.findings) for case in cases), noun)
         points = verdict.points
         if test.points != task.points:  # a borrowed notebook: its points are scaled
             points = round(test.points / task.points * points, 4)
@@ -88,14 +89,15 @@ class Ruling:
             test.grade_id,
             points,
             test.points,
+            noun,
             tuple(cases),
-            self._memory(test, first),
+            self._chart(test, first),
         )
         return decided, [_said(f"{verdict}\n{note}"), _score(points)]
 
     def _case(self, test: Test, question: Question, reply: Reply) -> CaseVerdict:
         where: dict[str, Any] = {"task": question.task, "case": question.case}
-        name: dict[str, Any] = {"name": "a graph", "hidden": True}
+        name: dict[str, Any] = {"name": f"a {lab_called(test.lab).noun}", "hidden": True}
         try:
             name = self._judges.ask(test.lab, "name", **where)
             is_known = reply in self._errors.get(test, ())
@@ -125,15 +127,15 @@ class Ruling:
         line = look[told.end() :]
         return f"line {told[1]}: {line}" if line in self._lines else "See your own code."
 
-    def _memory(self, test: Test, reply: Reply | None) -> MemoryLines | None:
+    def _chart(self, test: Test, reply: Reply | None) -> Chart | None:
         try:
-            lines = reply and self._ask(test.lab, "memory", task=test.task, reply=reply)
+            told = reply and self._ask(test.lab, "chart", task=test.task, reply=reply)
         except Undecided:
             return None
-        if not lines:
+        if not told:
             return None
-        drawn = {part: tuple(lines[part]) for part in ("before", "yours", "reference")}
-        return MemoryLines(**{**lines, **drawn})
+        lines = {name: tuple(line) for name, line in told["lines"].items()}
+        return Chart(**{**told, "lines": lines})
 
     def _file(self, test: Test, made: Reply) -> Reply:
         """The file that the notebooks make, beside the one that was handed in.
@@ -141,7 +143,9 @@ class Ruling:
         A table of measurements is judged as it was handed in: nobody can make it again.
         """
         content = self._submission.files.get(test.name)
-        if content is None and is_measured(test.name) and "error" in made:
+        file = next((f for f in handed_in(self._plan.id) if f.name == test.name), None)
+        is_measured = file is not None and file.measured
+        if content is None and is_measured and "error" in made:
             content = b""  # the judge says in its own words that it is missing
         if content is None:
             return made
@@ -149,13 +153,13 @@ class Ruling:
             text = content.decode("utf-8", "replace")
             details = {"task": test.task, "file": test.name, "content": text}
             given = self._ask(test.lab, "hand_in", **details)
-            if is_measured(test.name):
+            if is_measured:
                 return given
             if "error" in made:
                 self._note(f"the notebooks do not make {test.name}: the file handed in was judged")
                 return given
             both = {"made": made["answer"], "handed_in": given.get("answer")}
-            if difference := self._ask(test.lab, "difference", **both):
+            if difference := self._ask(test.lab, "difference", **both, file=test.name):
                 self._note(
                     f"{test.name} was handed in as another file than the notebooks make, which was "
                     f"judged: {difference}"
@@ -177,15 +181,6 @@ class Ruling:
             raise
         finally:
             self._left -= time.monotonic() - started
-
-    def _look_for_the_judge(self, test: Test) -> None:
-        """Part of the judge lies in lab_utils: who calls it should have a word with somebody."""
-        book = self._submission.books.get(test.notebook)
-        if book and any(_JUDGE_ITSELF in c.source for c in book.cells if c.cell_type == "code"):
-            text = f"a cell uses lab_utils' {_JUDGE_ITSELF}, which can do what task 3.1 asks for"
-            remark = Remark("tampered", text, test.notebook)
-            if remark not in self.remarks:
-                self.remarks.append(remark)
 
     def _note(self, text: str) -> None:
         self.remarks.append(Remark("files", text))
@@ -217,18 +212,18 @@ def shown_score(test: Test, cell: CellResult) -> tuple[TaskVerdict, list[Output]
 
 def nothing(test: Test) -> TaskVerdict:
     """No points, for a test whose notebook is not there."""
-    title = _task(test).title if test.task else ""
-    name = test.task or test.grade_id
-    return TaskVerdict(name, title, test.notebook, test.grade_id, 0.0, test.points)
+    if not test.task:
+        return TaskVerdict(test.grade_id, "", test.notebook, test.grade_id, 0.0, test.points)
+    title, noun = _task(test).title, lab_called(test.lab).noun
+    return TaskVerdict(test.task, title, test.notebook, test.grade_id, 0.0, test.points, noun)
 
 
 def _task(test: Test) -> Task:
-    return import_module(f"lab_utils.{test.lab}").task_called(test.task)
+    return lab_called(test.lab).task_called(test.task)
 
 
 def _lent(test: Test) -> tuple[str, ...]:
-    lab = import_module(f"autograder.{test.lab}.grade")
-    return tuple(getattr(lab, "LENT", {}).get(test.task, ()))
+    return hidden_of(test.lab).lent.get(test.task, ())
 
 
 def _said(text: str) -> Output:

@@ -1,29 +1,27 @@
-"""Make the graphs and cases of Lab 4A: ``python -m autograder.labs.lab4a.build [--check]``.
+"""Makes the graphs, cases and pictures of Lab 4A; ``make notebooks`` writes them.
 
-Public ones go to ``lab_utils/labs/lab4a/graphs``, hidden ones stay here, and the two
-reference graphs go to ``autograder/reference``. All are derived from the models
-and the reference engine, and the same bytes on every run.
+All are derived from the models and the reference engine, and the same bytes on every run. The
+two reference graphs go to ``autograder/reference``.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from torch import fx
 
-from autograder.authoring.derived import as_json, with_files, write_or_check
-from autograder.labs.lab4a.cases import CaseData, profile_cases, rewrite_cases, set_cases, toy_cases
-from autograder.labs.lab4a.models import HIDDEN, renamed
+from autograder.authoring.derived import CaseData, Files, case_files
+from autograder.labs.lab4a.cases import profile_cases, rewrite_cases, set_cases, toy_cases
+from autograder.labs.lab4a.models import HIDDEN_MODELS
+from autograder.labs.lab4a.pictures import pictures
+from autograder.reference.renamed import renamed
 from autograder.reference.rewrite import block_activations, rewrite, wide_activations
 from lab_utils.steps.dot.write import write_dot
 from lab_utils.steps.trace.step import trace_workload
 from lab_utils.steps.workloads import Workload, attention, llm_mlp
 
-PUBLIC = Path("lab_utils/labs/lab4a/graphs")
-HIDDEN_FILE = Path("autograder/labs/lab4a/hidden_cases.json")
 REFERENCE = Path("autograder/reference")
 
 _PUBLIC_MODELS: dict[str, tuple[str, Callable[[], Workload]]] = {
@@ -34,9 +32,9 @@ _PUBLIC_MODELS: dict[str, tuple[str, Callable[[], Workload]]] = {
 _WITH_ADAM = ("attention with 2 blocks", "blocks with GELU and biases")
 
 
-def derived_files() -> dict[Path, str]:
+def derived_files() -> Files:
     """The text of every derived file, by its path in the repository."""
-    files: dict[Path, str] = {}
+    graphs: dict[str, str] = {}
     public: dict[str, list[CaseData]] = {}
     for short, (name, build) in _PUBLIC_MODELS.items():
         graph = _trace(name, build)
@@ -44,27 +42,27 @@ def derived_files() -> dict[Path, str]:
             public.setdefault(task, []).extend(case)
         names = {"2.2": short, "3.1": f"{short}.injected", "4.1": f"{short}.rewired"}
         for task, stem in names.items():
-            files[PUBLIC / f"{stem}.dot"] = public[task][-1]["given"]["graph"]
-    base = files[PUBLIC / "llm_mlp.dot"]
+            graphs[f"{stem}.dot"] = public[task][-1]["given"]["graph"]
+    base = graphs["llm_mlp.dot"]
     public["2.1"] = [*toy_cases(), *public["2.1"]]
     for task in ("1.5", "4.2"):
         public[task] = [{"name": "the file to hand in", "given": {}, "wanted": {"graph": base}}]
-    shared = {text: {"file": path.name} for path, text in files.items()}
-    files[PUBLIC / "cases.json"] = as_json(with_files(public, shared))
 
     hidden: dict[str, list[CaseData]] = {}
-    for name, build in HIDDEN.items():
+    for name, build in HIDDEN_MODELS.items():
         graph = _trace(name, build)
         graph = renamed(graph) if "other names" in name else graph
         for task, case in _all_cases(name, graph).items():
             hidden.setdefault(task, []).extend(case)
-    files[HIDDEN_FILE] = as_json(hidden)
 
     original = _trace(*_PUBLIC_MODELS["llm_mlp"])
-    files[REFERENCE / "llm_mlp.dot"] = base
     rewritten = rewrite(original, block_activations(original)).graph
-    files[REFERENCE / "llm_mlp_ar.dot"] = write_dot(rewritten)
-    return files
+    return {
+        **case_files("lab4a", public, hidden, graphs),
+        REFERENCE / "llm_mlp.dot": base,
+        REFERENCE / "llm_mlp_ar.dot": write_dot(rewritten),
+        **pictures(),
+    }
 
 
 def _trace(name: str, build: Callable[[], Workload]) -> fx.Graph:
@@ -76,12 +74,3 @@ def _all_cases(name: str, graph: fx.Graph) -> dict[str, list[CaseData]]:
     drop = block_activations(graph) or wide_activations(graph)
     single = profile_cases(name, graph) | rewrite_cases(name, graph, drop)
     return {"2.1": set_cases(name, graph, drop), **{task: [c] for task, c in single.items()}}
-
-
-def main(arguments: list[str]) -> int:
-    """Write the derived files, or with ``--check`` name those that are stale."""
-    return write_or_check(derived_files(), arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -10,8 +10,9 @@ from zlib import crc32
 import torch
 from torch import fx
 
+from autograder.authoring.derived import CaseData
 from autograder.reference.rewrite import inject, make_wait, recompute_set, rewire
-from lab_utils.labs.lab4a.profiler_task import pretended_seconds
+from lab_utils.labs.lab4a.ask.profiler import pretended_seconds
 from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.dot.write import write_dot
 from lab_utils.steps.graph import Kind, Phase, kind, outputs, placeholders
@@ -21,7 +22,6 @@ from lab_utils.steps.schedule import as_soon_as_possible, program_order
 from lab_utils.steps.storage import extent, is_operation, storages
 
 aten = torch.ops.aten
-CaseData = dict[str, Any]
 
 #: How far above the reference a rewrite may stay, as a share of what there is to save.
 PROGRAM_SLACK, EAGER_SLACK = 0.15, 0.2

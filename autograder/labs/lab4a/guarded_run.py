@@ -8,8 +8,8 @@ import torch
 from torch import fx
 from torch.utils._pytree import tree_leaves
 
-from lab_utils.kit.charts.svg import size
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.words import size
 from lab_utils.steps.run import StepResult, run
 from lab_utils.steps.schedule import runnable
 from lab_utils.steps.storage import extent

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import torch
-from torch import fx, nn
+from torch import nn
 
-from lab_utils.steps.graph import control_dependencies
 from lab_utils.steps.workloads import Attention, GeluMLP, LlamaMLP, Stack, Workload
 
 
@@ -71,7 +70,7 @@ def _tokens(model: nn.Module, *shape: int) -> Workload:
 
 
 #: What students are told about a hidden graph is this name and nothing else.
-HIDDEN = {
+HIDDEN_MODELS = {
     "a deeper stack, other sizes, other names": lambda: _tokens(
         Stack([LlamaMLP(24, 80) for _ in range(6)]), 96, 24
     ),
@@ -83,19 +82,3 @@ HIDDEN = {
     "an activation that is read twice": lambda: _tokens(ReadsTwice(3, 16, 64), 128, 16),
     "one block used several times": lambda: _tokens(SharesWeights(3, 16, 64), 128, 16),
 }
-
-
-def renamed(graph: fx.Graph, prefix: str = "v") -> fx.Graph:
-    """The same graph with names that tell nothing."""
-    copy = fx.Graph()
-    new: dict[fx.Node, fx.Node] = {}
-    for place, node in enumerate(graph.nodes):
-        name = f"{prefix}{place}" if node.op != "output" else node.name
-        target = name if node.op == "placeholder" else node.target
-        args, kwargs = fx.map_arg((node.args, node.kwargs), new.__getitem__)
-        new[node] = copy.create_node(node.op, target, args, dict(kwargs), name=name)
-        new[node].meta = dict(node.meta)
-    for node in graph.nodes:
-        if waits_for := control_dependencies(node):
-            new[node].meta["waits_for"] = tuple(new[other] for other in waits_for)
-    return copy

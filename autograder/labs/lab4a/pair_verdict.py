@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lab_utils.kit.checks import Finding
+from lab_utils.kit.task import Finding
 
 #: The parts of the lab, and what each of them asks for.
 PARTS = {

@@ -15,8 +15,8 @@ from torch import fx
 from autograder.labs.lab4a.guarded_run import alike, check_size, seeded_run
 from autograder.labs.lab4a.pair_verdict import PairVerdict
 from autograder.reference.rewrite import rewrite
-from lab_utils.kit.checks import Finding
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.task import Finding
 from lab_utils.steps.compare.diff import diff
 from lab_utils.steps.compare.matching import pair
 from lab_utils.steps.compare.structure import Structure, structures

@@ -1,52 +1,49 @@
-"""Make the graphs and cases of Lab 4B: ``python -m autograder.labs.project.build [--check]``.
+"""Makes the graphs, cases and pictures of the project; ``make notebooks`` writes them.
 
-Public ones go to ``lab_utils/labs/project/graphs``, hidden ones stay here. The same bytes on
-every run.
+The same bytes on every run.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from torch import fx
 
-from autograder.authoring.derived import as_json, with_files, write_or_check
-from autograder.labs.lab4a.models import renamed
-from autograder.labs.project.cases import CaseData, selection_cases
-from autograder.labs.project.models import HIDDEN, PUBLIC
+from autograder.authoring.derived import CaseData, Files, as_json, case_files
+from autograder.labs.project.cases import selection_cases
+from autograder.labs.project.models import HIDDEN_MODELS, PUBLIC_MODELS
+from autograder.labs.project.pictures import pictures
 from autograder.labs.project.tradeoff import known_plans
+from autograder.reference.renamed import renamed
 from lab_utils.steps.dot.write import write_dot
 from lab_utils.steps.trace.step import trace_workload
 from lab_utils.steps.workloads import Workload, llm_mlp
 
-GRAPHS = Path("lab_utils/labs/project/graphs")
-HIDDEN_FILE = Path("autograder/labs/project/hidden_cases.json")
 
-
-def derived_files() -> dict[Path, str]:
+def derived_files() -> Files:
     """The text of every derived file, by its path in the repository."""
     public: dict[str, list[CaseData]] = {}
-    files: dict[Path, str] = {}
-    for name, build in PUBLIC.items():
+    graphs: dict[str, str] = {}
+    for name, build in PUBLIC_MODELS.items():
         graph = _trace(build)
-        files[GRAPHS / f"{name}.dot"] = write_dot(graph)
+        graphs[f"{name}.dot"] = write_dot(graph)
         _add(public, selection_cases(name.replace("_", " "), graph))
     hidden: dict[str, list[CaseData]] = {}
-    for name, build in HIDDEN.items():
+    for name, build in HIDDEN_MODELS.items():
         graph = _trace(build)
         _add(hidden, selection_cases(name, renamed(graph) if "other names" in name else graph))
     for task in ("6.2", "6.4", "6.5"):
         public[task] = [{"name": "the file to hand in", "given": {}, "wanted": {}}]
-    shared = {text: {"file": path.name} for path, text in files.items()}
-    files[GRAPHS / "cases.json"] = as_json(with_files(public, shared))
-    files[HIDDEN_FILE] = as_json(hidden)
     graph = _trace(tradeoff_workload)
-    files[GRAPHS / "tradeoff.dot"] = write_dot(graph)
-    files[GRAPHS / "tradeoff.json"] = as_json(known_plans(graph))
-    return files
+    graphs["tradeoff.dot"] = write_dot(graph)
+    plans = Path("lab_utils/labs/project/cases/tradeoff.json")
+    return {
+        **case_files("project", public, hidden, graphs),
+        plans: as_json(known_plans(graph)),
+        **pictures(),
+    }
 
 
 def tradeoff_workload() -> Workload:
@@ -62,12 +59,3 @@ def _trace(build: Callable[[], Workload]) -> fx.Graph:
 def _add(cases: dict[str, list[CaseData]], more: dict[str, list[CaseData]]) -> None:
     for task, found in more.items():
         cases.setdefault(task, []).extend(found)
-
-
-def main(arguments: list[str]) -> int:
-    """Write the derived files, or with ``--check`` name those that are stale."""
-    return write_or_check(derived_files(), arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

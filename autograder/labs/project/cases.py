@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from torch import fx
 
+from autograder.authoring.derived import CaseData
 from autograder.labs.project import reference
 from autograder.labs.project.mistakes import mistaken_peaks, mistaken_seconds
-from lab_utils.labs.project.candidate_tasks import fields_of
+from lab_utils.labs.project.ask.candidates import fields_of
 from lab_utils.labs.project.records import Candidate
 from lab_utils.steps.dot.write import write_dot
 from lab_utils.steps.kept import kept_values
 from lab_utils.steps.storage import is_operation, storages
 
-CaseData = dict[str, Any]
 Seconds = Mapping[fx.Node, float]
 
 #: The largest number of candidates of which every set is looked at.

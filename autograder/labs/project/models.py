@@ -90,13 +90,13 @@ def _squares(model: nn.Module, *shape: int) -> Workload:
 
 
 #: Models with few candidates, so that every set of them can be looked at.
-PUBLIC = {
+PUBLIC_MODELS = {
     "chain": lambda: _squares(_chain(8, 32, 16, 32, 8), 64, 8),
     "diamond": lambda: _squares(Stack([Diamond(8, 32) for _ in range(2)]), 64, 8),
     "reads_twice": lambda: _squares(Stack([ReadsTwice(8, 32), Diamond(8, 32)]), 64, 8),
     "regularised": lambda: _squares(Stack([Regularised(8, 32)]), 64, 8),
 }
-HIDDEN = {
+HIDDEN_MODELS = {
     "a longer chain": lambda: _squares(_chain(6, 24, 48, 12, 24, 6), 80, 6),
     "gated blocks, other names": lambda: _squares(Stack([LlamaMLP(8, 24), GeluMLP(8, 24)]), 24, 8),
     "blocks with GELU and biases": lambda: _squares(

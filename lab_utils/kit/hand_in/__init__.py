@@ -11,6 +11,7 @@ from lab_utils.kit.hand_in.archive import PackError, contents, write_zip
 from lab_utils.kit.hand_in.inspection import inspect
 from lab_utils.kit.hand_in.owner import Owner, remember, remembered, tidy
 from lab_utils.kit.hand_in.report import Report
+from lab_utils.kit.lab import handed_in
 from lab_utils.kit.root import ROOT
 
 __all__ = [
@@ -100,7 +101,10 @@ def pack(
             "not packed, since something above says FAIL. Mend it and pack again; if you must "
             "hand in as it is: the button Pack as it is, or python -m lab_utils pack --anyway"
         )
-    wanted = [*(f"{notebook.name}.ipynb" for notebook in lab.notebooks), *lab.files]
+    wanted = [
+        *(f"{notebook.name}.ipynb" for notebook in lab.notebooks),
+        *(file.name for file in handed_in(lab.id)),
+    ]
     found = {name: (folder / name).read_bytes() for name in wanted if (folder / name).is_file()}
     if not found:
         raise PackError(f"there is nothing of {lab.label} in {folder}")

@@ -6,34 +6,41 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lab_utils.kit.course import Assignment, Notebook
 from lab_utils.kit.errors import LabError
-from lab_utils.kit.files import MARK, is_measured
+from lab_utils.kit.files import MARK, HandedIn
 from lab_utils.kit.hand_in.archive import EARLIER
 from lab_utils.kit.hand_in.notebook import Cell, NotebookError, read_cells, unanswered
 from lab_utils.kit.hand_in.report import Report, points_in_words
-from lab_utils.kit.hand_in.rerun import AS_GRADED, Progress, rerun
+from lab_utils.kit.hand_in.rerun import Progress, rerun
+from lab_utils.kit.lab import as_graded, handed_in, noun_of
 
-#: Never taken along when the notebooks are run: they must make these by themselves.
-LEFT_OUT = ("*.dot", "*.zip", "my_work.py", ".*", "__pycache__", EARLIER)
+#: Never taken along when the notebooks are run; nor is what they must make by themselves.
+LEFT_OUT = ("*.zip", "my_work.py", ".*", "__pycache__", EARLIER)
 
 
 def inspect(lab: Assignment, folder: Path, progress: Progress, *, run: bool = True) -> Report:
     """Look at the notebooks and files of ``lab`` in ``folder``; nothing there is changed."""
-    report = Report(possible=lab.points)
+    report = Report(possible=lab.points, noun=noun_of(lab.id))
     complete = {notebook: _is_complete(notebook, folder, report) for notebook in lab.notebooks}
     if run:
         with TemporaryDirectory(prefix="hand-in-", ignore_cleanup_errors=True) as scratch:
             copy = Path(scratch) / lab.id
-            _copy(folder, copy, report)
+            _copy(lab, folder, copy, report)
             (copy / MARK).touch()
             for notebook, is_complete in complete.items():
                 if is_complete is not None:
-                    _rerun(copy / f"{notebook.name}.ipynb", is_complete, report, progress)
+                    _rerun(
+                        copy / f"{notebook.name}.ipynb",
+                        is_complete,
+                        report,
+                        progress,
+                        as_graded(lab.id),
+                    )
             report.has_run = True
             _inspect_files(lab, folder, copy, report)
     else:
@@ -41,11 +48,13 @@ def inspect(lab: Assignment, folder: Path, progress: Progress, *, run: bool = Tr
     return report
 
 
-def _copy(folder: Path, copy: Path, report: Report) -> None:
+def _copy(lab: Assignment, folder: Path, copy: Path, report: Report) -> None:
     """Copy what lies beside the notebooks as well; they may read it."""
+    made = [file.name for file in handed_in(lab.id) if not file.measured]
+    ignored = shutil.ignore_patterns(*LEFT_OUT, *made)
     try:
         # Links stay links: one may lead to a whole home folder.
-        shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        shutil.copytree(folder, copy, symlinks=True, ignore=ignored)
     except shutil.Error as error:  # it went on after each of these
         for source, _, why in error.args[0]:
             if os.strerror(errno.ENOSPC) in why or os.strerror(errno.EDQUOT) in why:
@@ -95,9 +104,15 @@ def _called(cell: Cell) -> str:
     return f"{found[1]} ({cell.title})" if found else cell.title
 
 
-def _rerun(path: Path, is_complete: bool, report: Report, progress: Progress) -> None:
+def _rerun(
+    path: Path,
+    is_complete: bool,
+    report: Report,
+    progress: Progress,
+    environment: Mapping[str, str],
+) -> None:
     code = [cell for cell in read_cells(path) if cell.is_code]
-    result = rerun(path, progress)
+    result = rerun(path, progress, environment)
     report.points += sum(cell.points for cell in code if cell.name in result.passed)
     wrong = [cell for cell in code if cell.is_check and cell.name not in result.passed]
     for cell in wrong:
@@ -117,46 +132,28 @@ def _rerun(path: Path, is_complete: bool, report: Report, progress: Progress) ->
 
 
 def _inspect_files(lab: Assignment, folder: Path, copy: Path | None, report: Report) -> None:
-    for name in lab.files:
-        if not (folder / name).is_file():
+    for file in handed_in(lab.id):
+        mine = folder / file.name
+        if not mine.is_file():
             text = "run the notebook that writes it, from top to bottom"
-            report.fail(f"{name} is missing: {text}")
-        elif is_measured(name) and (size := _trial_size(folder / name)):
-            report.fail(
-                f"{name} has the rows of LAB4B_SIZE={size}, which is there to try the notebook: "
-                "take LAB4B_SIZE out of your cells and of your shell, delete the file, and run "
-                "the notebook that writes it in a fresh kernel"
-            )
-        elif copy and not is_measured(name):
-            differences = _differences(folder / name, copy / name)
-            for text in differences:
-                report.fail(f"{name} {text}")
-            if not differences:
-                report.ok(f"{name} is what the notebooks write")
+            report.fail(f"{file.name} is missing: {text}")
+        elif problem := file.problem(mine.read_bytes()):
+            report.fail(f"{file.name} {problem}")
+        elif copy and not file.measured:
+            if difference := _difference(file, mine, copy / file.name):
+                report.fail(f"{file.name} {difference}")
+            else:
+                report.ok(f"{file.name} is what the notebooks write")
         else:
-            report.ok(f"{name} is there")
+            report.ok(f"{file.name} is there")
 
 
-def _trial_size(table: Path) -> str:
-    """The size of a table that was measured to try a notebook; empty if it may be handed in."""
-    try:
-        from lab_utils.labs.project.experiments import trial_size
-    except ImportError:  # of torch: it is packed without running anything
-        return ""
-    text = table.read_text(encoding="utf-8", errors="replace")
-    return trial_size(text, AS_GRADED["LAB4B_SIZE"])
-
-
-def _differences(mine: Path, again: Path) -> Sequence[str]:
-    from lab_utils.steps.compare.diff import diff
-    from lab_utils.steps.dot.read import read_dot
-
+def _difference(file: HandedIn, mine: Path, again: Path) -> str:
     if not again.is_file():
-        return ["is there, but the notebooks do not write it: finish the task that does"]
+        return "is there, but the notebooks do not write it: finish the task that does"
     try:
-        found = diff(read_dot(again), read_dot(mine))
+        found = file.difference(again.read_bytes(), mine.read_bytes())
     except LabError as error:
-        return [f"cannot be read ({error}): write it again with write_dot"]
+        return f"cannot be read ({error})"
     cure = "run that notebook again, save it, and pack once more"
-    first = str(next(iter(found))) if found else ""
-    return [f"differs from what the notebooks write now ({first}): {cure}"] if found else []
+    return f"differs from what the notebooks write now ({found}): {cure}" if found else ""

@@ -29,6 +29,8 @@ class Cell:
     is_code: bool
     marks: Mapping[str, Any]
     """What nbgrader knows about it; empty for a cell that it leaves alone."""
+    outputs: tuple[str, ...] = ()
+    """The sorts of its outputs, as they were saved with it; none if it has not been run."""
 
     @property
     def name(self) -> str:
@@ -55,6 +57,11 @@ class Cell:
     def is_check(self) -> bool:
         """Whether it is graded by running it."""
         return bool(self.is_code and self.marks.get("grade") and not self.marks.get("solution"))
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it raised something when it was last run and saved."""
+        return "error" in self.outputs
 
     @property
     def is_empty(self) -> bool:
@@ -108,4 +115,13 @@ def _cell(cell: dict[str, Any]) -> Cell:
     source = cell["source"]
     text = source if isinstance(source, str) else "".join(source)
     marks = cell.get("metadata", {}).get("nbgrader", {})
-    return Cell(text, cell["cell_type"] == "code", marks if isinstance(marks, dict) else {})
+    is_code = cell["cell_type"] == "code"
+    return Cell(text, is_code, marks if isinstance(marks, dict) else {}, _outputs(cell))
+
+
+def _outputs(cell: dict[str, Any]) -> tuple[str, ...]:
+    """Of damaged outputs nothing is said: nothing that is graded hangs on them."""
+    outputs = cell.get("outputs")
+    if cell.get("execution_count") is None or not isinstance(outputs, list):
+        return ()
+    return tuple(str(o.get("output_type")) for o in outputs if isinstance(o, dict))

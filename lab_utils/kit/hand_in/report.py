@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from lab_utils.kit.task import plural
+
 
 class Level(StrEnum):
     """How bad a finding is: FAIL keeps the packer from packing until it is told to."""
@@ -28,6 +30,8 @@ class Report:
     by_hand: float = 0.0
     """What is graded by a person."""
     possible: float = 0.0
+    noun: str = "case"
+    """What the lab calls a case."""
     has_run: bool = False
 
     def ok(self, text: str) -> None:
@@ -55,5 +59,5 @@ class Report:
             if self.by_hand:
                 is_or_are = "is" if self.by_hand == 1 else "are"
                 text += f" {points_in_words(self.by_hand)} {is_or_are} graded by hand."
-            lines.append(f"{text} Grading uses other graphs as well.")
+            lines.append(f"{text} Grading uses other {plural(self.noun)} as well.")
         return "\n".join(lines)

@@ -1,7 +1,6 @@
 """Runs a notebook from top to bottom in a fresh process, as the autograder will.
 
-``run_cells`` is what that process does: it runs the cells in IPython and writes one line of
-JSON for each; what the cells print goes nowhere.
+That process is ``child``: it writes one line of JSON for each code cell.
 """
 
 from __future__ import annotations
@@ -12,22 +11,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from lab_utils.kit.hand_in.notebook import read_cells
 from lab_utils.kit.root import ROOT
 
 SECONDS = 900  # for one notebook; the longest of a solved lab takes less than a minute
-# What the autograder sets, whatever the student's shell says.
-AS_GRADED = {"LAB4B_SIZE": "full"}
-CHILD = """
-import pathlib, sys
-from lab_utils.kit.hand_in.rerun import run_cells
-run_cells(pathlib.Path(sys.argv[1]))
-"""
 
 Progress = Callable[[str], None]
 """Is told what is going on, in one short line."""
@@ -44,14 +36,16 @@ class Rerun:
     """Why it did not come to its end; empty if it did."""
 
 
-def rerun(notebook: Path, progress: Progress) -> Rerun:
-    """Run ``notebook`` in the folder in which it lies."""
+def rerun(
+    notebook: Path, progress: Progress, environment: Mapping[str, str] | None = None
+) -> Rerun:
+    """Run ``notebook`` in the folder in which it lies; ``environment`` is what grading sets."""
     code = [cell for cell in read_cells(notebook) if cell.is_code]
     errors: dict[int, str] = {}
     passed = set()
     number = 0
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
-        process = _started(notebook, complaints)
+        process = _started(notebook, complaints, environment or {})
         assert process.stdout
         too_long = threading.Timer(SECONDS, process.kill)
         too_long.start()
@@ -79,14 +73,16 @@ def rerun(notebook: Path, progress: Progress) -> Rerun:
     return Rerun(errors, frozenset(passed), trouble)
 
 
-def _started(notebook: Path, complaints: IO[str]) -> subprocess.Popen[str]:
+def _started(
+    notebook: Path, complaints: IO[str], environment: Mapping[str, str]
+) -> subprocess.Popen[str]:
     path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.Popen(
-        [sys.executable, "-c", CHILD, notebook.name],
+        [sys.executable, "-m", "lab_utils.kit.hand_in.child", notebook.name],
         cwd=notebook.parent,
         env={
             **os.environ,
-            **AS_GRADED,
+            **environment,
             "PYTHONPATH": os.pathsep.join(path),
             "MPLBACKEND": "agg",
             "IPYTHONDIR": str(notebook.parent / ".ipython"),
@@ -97,25 +93,3 @@ def _started(notebook: Path, complaints: IO[str]) -> subprocess.Popen[str]:
         text=True,
         encoding="utf-8",
     )
-
-
-def _errors(notebook: Path) -> Iterator[tuple[int, str]]:
-    """Number and error of each code cell."""
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell: Any = InteractiveShell.instance()
-    code = [cell for cell in read_cells(notebook) if cell.is_code]
-    for number, cell in enumerate(code, 1):
-        result = shell.run_cell(cell.source, store_history=True)
-        error = result.error_before_exec or result.error_in_exec
-        first = str(error).strip().splitlines()[:1]
-        yield number, ": ".join([type(error).__name__, *first]) if error else ""
-
-
-def run_cells(notebook: Path) -> None:
-    """Run the cells; the lines go to what was standard output when the process began."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    for number, error in _errors(notebook):
-        print(json.dumps([number, error]), file=answers, flush=True)

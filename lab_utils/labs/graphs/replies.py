@@ -1,17 +1,17 @@
-"""From what a student's function returns to plain data, with a clear word if it does not fit."""
+"""From graphs and nodes that a student's function returns to plain data, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from torch import fx
 
-from lab_utils.kit.checks import BadAnswer
-from lab_utils.kit.errors import LabError
+from lab_utils.kit.answers import described, mapping
+from lab_utils.kit.errors import BadAnswer, LabError
+from lab_utils.steps.dot.drawing import DotError
 from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.dot.write import write_dot
 from lab_utils.steps.graph import Kind, copy_graph
@@ -24,13 +24,15 @@ def graph_of(text: str) -> fx.Graph:
 
 @lru_cache(maxsize=128)  # the cases of a lab, and a few answers
 def shared_graph(text: str) -> fx.Graph:
-    """The same graph for the same DOT text, to look at and not to change."""
-    return read_dot(text)
+    """The same graph for the same DOT text, to look at and not to change.
 
-
-def node_named(graph: fx.Graph, name: str) -> fx.Node:
-    """The node called ``name``."""
-    return next(node for node in graph.nodes if node.name == name)
+    Raises:
+        LabError: it is none; the message leaves out the place in a text that nobody has seen.
+    """
+    try:
+        return read_dot(text)
+    except DotError as error:
+        raise error.without_place() from None
 
 
 @contextmanager
@@ -63,7 +65,7 @@ def name_of(value: Any, what: str, graph: fx.Graph | None = None) -> str:
         look = "Return nodes: node, not node.name. The cells below look them up."
         raise BadAnswer(f"{what} is text", look)
     if not isinstance(value, fx.Node):
-        raise BadAnswer(f"{what} is {_described(value)}", "A node of the graph is wanted there.")
+        raise BadAnswer(f"{what} is {described(value)}", "A node of the graph is wanted there.")
     if graph is not None and value.graph is not graph:
         look = "Return nodes of the graph that you are given. Was it copied?"
         raise BadAnswer(f"{what} ({value.name}) is a node of another graph", look)
@@ -80,38 +82,12 @@ def optional_name(value: Any, what: str, graph: fx.Graph | None = None) -> str |
     return None if value is None else name_of(value, what, graph)
 
 
-def mapping(value: Any, what: str) -> Mapping[Any, Any]:
-    """``value`` if it is a dict."""
-    if not isinstance(value, Mapping):
-        raise BadAnswer(f"{what} is {_described(value)}", "A dict is wanted there.")
-    return value
-
-
-def fields_told(value: Any, what: str, record: Any) -> list[Any]:
-    """The fields of ``value``, which is to be a ``record`` (a NamedTuple such as ``Uses``)."""
-    names = record._fields
-    if not all(hasattr(value, name) for name in names):
-        form = f"{record.__name__}({', '.join(names)})"
-        look = f"Return {form}, not {type(value).__name__}: the cells below read it by these names."
-        raise BadAnswer(f"{what} is {a_type(value)}", look)
-    return [getattr(value, name) for name in names]
-
-
 def kind_name(value: Any, what: str) -> str:
     """The name of a kind, from ``Kind.WEIGHT`` or ``"WEIGHT"``."""
     if str(value) not in set(Kind):
         look = "A Kind is wanted there, such as Kind.WEIGHT."
-        raise BadAnswer(f"{what} is {_described(value)}", look)
+        raise BadAnswer(f"{what} is {described(value)}", look)
     return str(value)
-
-
-def number(value: Any, what: str) -> float:
-    """``value`` if it is a number."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        text = f"{what} is {_described(value)}"
-        raise BadAnswer(text, "A number is wanted there.") from None
 
 
 def clone_names(clones: Any, graph: fx.Graph) -> dict[str, str]:
@@ -139,20 +115,3 @@ def changed_graph(graph: fx.Graph) -> dict[str, Any]:
         return {"dot": write_dot(graph), "reads": reads}
     except LabError as error:
         return {"dot": None, "problem": str(error), "reads": reads}
-
-
-def graph_file(name: str) -> Path:
-    """A graph that is shipped with the lab."""
-    return Path(__file__).parents[1] / "lab4a" / "graphs" / name
-
-
-def a_type(value: Any) -> str:
-    """What sort of thing ``value`` is: ``a list``, ``an int``, ``None``."""
-    name = type(value).__name__
-    return "None" if value is None else f"a{'n' * (name[0] in 'aeiouAEIOU')} {name}"
-
-
-def _described(value: Any) -> str:
-    text = repr(value)
-    shown = f" ({text if len(text) < 60 else text[:57] + '...'})"
-    return a_type(value) + shown * (value is not None)

@@ -1,54 +1,70 @@
-"""Lab 4A: what the notebooks import, and the checks that students run."""
+"""Lab 4A, activation recomputation by graph rewriting: what the kit knows of it."""
 
 from __future__ import annotations
 
-from typing import Any
+from lab_utils.kit.lab import Lab
+from lab_utils.kit.task import Task
+from lab_utils.labs.graphs.files import DotFile
 
-from lab_utils.kit.errors import LabError
-from lab_utils.kit.lab import LabTasks
-from lab_utils.labs.graphs.replies import graph_file
-from lab_utils.labs.lab4a import file_tasks, inject_tasks, profile_tasks, rewire_tasks
-from lab_utils.labs.lab4a.assemble import assemble
-from lab_utils.labs.lab4a.lending import borrowed
-from lab_utils.labs.lab4a.records import Peak, Uses
-from lab_utils.steps.kept import in_backward, kept_values
+_CHANGES = "nothing: it changes the graph"
 
-__all__ = [
-    "TASKS",
-    "Peak",
-    "Uses",
-    "assemble",
-    "borrowed",
-    "check",
-    "in_backward",
-    "kept_values",
-    "open_graph",
-    "public_cases",
-    "task_called",
-]
-
-_LAB = LabTasks(
-    (
-        task
-        for module in (profile_tasks, inject_tasks, rewire_tasks, file_tasks)
-        for task in module.TASKS
+LAB = Lab(
+    home=__name__,
+    noun="graph",
+    tasks=(
+        Task("1.1", "the kind of every value", 1, "classify", "graph", "a dict from node to Kind"),
+        Task(
+            "1.2",
+            "first and last uses",
+            1,
+            "activation_lifetimes",
+            "graph",
+            "a dict from node to Uses",
+        ),
+        Task(
+            "1.3",
+            "time and memory of each operator",
+            0.75,
+            "GraphProfiler",
+            "graph",
+            "a class whose profile() returns a DataFrame with node, seconds and bytes",
+        ),
+        Task("1.4", "the peak", 1, "peak_breakdown", "graph", "Peak(nbytes, node, by_kind)"),
+        Task(
+            "1.5",
+            "the file llm_mlp.dot",
+            0.25,
+            "llm_mlp.dot",
+            returns="the name of the file llm_mlp.dot",
+        ),
+        Task("2.1", "what must run again", 1, "recompute_set", "target, kept", "a list of nodes"),
+        Task(
+            "2.2",
+            "clones in the backward pass",
+            2,
+            "inject_recomputation",
+            "graph, drop",
+            "a dict from each original node to its clone",
+        ),
+        Task("3.1", "backward reads the clones", 2, "rewire_backward", "graph, clones", _CHANGES),
+        Task("4.1", "the clones wait", 0.75, "add_control_dependencies", "graph, clones", _CHANGES),
+        Task(
+            "4.2",
+            "the file llm_mlp_ar.dot",
+            0.25,
+            "llm_mlp_ar.dot",
+            returns="the name of the file llm_mlp_ar.dot",
+        ),
     ),
-    graph_file(""),
+    files=(DotFile("llm_mlp.dot"), DotFile("llm_mlp_ar.dot")),
+    packages=("graphs",),
+    names={
+        "Peak": ".records",
+        "Uses": ".records",
+        "assemble": ".assemble",
+        "in_backward": "lab_utils.steps.kept",
+        "kept_values": "lab_utils.steps.kept",
+        "open_graph": ".assemble",
+    },
 )
-TASKS = _LAB.tasks
-check, task_called, public_cases = _LAB.check, _LAB.task_called, _LAB.public_cases
-
-
-def open_graph(name: str = "llm_mlp") -> Any:
-    """A graph of the lab: ``llm_mlp``, and the same after a finished task.
-
-    ``llm_mlp.injected`` has the clones of notebook 02, ``llm_mlp.rewired`` is what
-    notebook 03 makes of it.
-    """
-    from lab_utils.steps.dot.read import read_dot
-
-    path = graph_file(f"{name}.dot")
-    if not path.is_file():
-        known = sorted(p.name.removesuffix(".dot") for p in path.parent.glob("*.dot"))
-        raise LabError(f"there is no graph {name!r}: choose {', '.join(known)}")
-    return read_dot(path)
+check, public_cases, __getattr__ = LAB.check, LAB.public_cases, LAB.named

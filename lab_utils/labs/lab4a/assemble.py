@@ -10,9 +10,10 @@ from typing import Any, NoReturn
 
 from torch import fx
 
-from lab_utils.kit.checks import attempt, outcome
-from lab_utils.labs.graphs.replies import graph_of, node_named
-from lab_utils.labs.graphs.rewrite_judge import rewired
+from lab_utils.labs.graphs.nodes import node_named
+from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.labs.graphs.shipped import shipped_graph
+from lab_utils.labs.lab4a import LAB
 
 Step = Callable[..., Any] | None
 
@@ -32,6 +33,8 @@ def assemble(inject: Step, rewire: Step, wait: Step) -> fx.Graph:
     if _is_usable("3.1", rewire):
         rewire(graph, clones)  # type: ignore[misc]
     else:
+        from lab_utils.labs.graphs.judge import rewired
+
         names = {original.name: clone.name for original, clone in clones.items()}
         graph = rewired(graph, names)
         clones = {node_named(graph, o): node_named(graph, c) for o, c in names.items()}
@@ -41,13 +44,11 @@ def assemble(inject: Step, rewire: Step, wait: Step) -> fx.Graph:
 
 
 def _injected(inject: Step) -> tuple[fx.Graph, dict[fx.Node, fx.Node]]:
-    from lab_utils.labs.lab4a import public_cases
-
     if _is_usable("2.2", inject):
-        given = public_cases("2.2")[0].given
+        given = LAB.public_cases("2.2")[0].given
         graph = graph_of(given["graph"])
         return graph, inject(graph, [node_named(graph, d) for d in given["drop"]])  # type: ignore
-    given = public_cases("3.1")[0].given
+    given = LAB.public_cases("3.1")[0].given
     graph = graph_of(given["graph"])
     names = given["clones"].items()
     return graph, {node_named(graph, o): node_named(graph, c) for o, c in names}
@@ -55,17 +56,22 @@ def _injected(inject: Step) -> tuple[fx.Graph, dict[fx.Node, fx.Node]]:
 
 def _is_usable(task_id: str, function: Step) -> bool:
     """Whether ``function`` passes on the graph to hand in; says what happens if not."""
-    from lab_utils.labs.lab4a import public_cases, task_called
-
     if function is None:
         print(f"Task {task_id}: none of yours.")
         return False
-    task, case = task_called(task_id), public_cases(task_id)[0]
     with _at_most(PATIENCE):
-        reply = attempt(task, function, case.given)
-    findings = outcome(task, case, reply)
+        findings = LAB.findings(task_id, function)
     print(f"Task {task_id}: " + (f"not used.\n{findings[0]}" if findings else "yours."))
     return not findings
+
+
+def open_graph(name: str = "llm_mlp") -> fx.Graph:
+    """A graph of the lab: ``llm_mlp``, and the same after a finished task.
+
+    ``llm_mlp.injected`` has the clones of notebook 02, ``llm_mlp.rewired`` is what
+    notebook 03 makes of it.
+    """
+    return shipped_graph(LAB, name)
 
 
 @contextmanager

@@ -1,49 +1,77 @@
-"""Lab 4B: what the notebooks import, and the checks that students run."""
+"""The project, choosing what to recompute on BERT and ResNet-152: what the kit knows of it."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from lab_utils.kit.lab import Lab, Small
+from lab_utils.kit.task import Task
+from lab_utils.labs.graphs.files import DotFile
+from lab_utils.labs.project.tables import Table
 
-from torch import fx
+_KEPT, _RERUN = "lab_utils.steps.kept", "lab_utils.steps.rerun"
 
-from lab_utils.kit.errors import LabError
-from lab_utils.kit.lab import LabTasks
-from lab_utils.labs.project import candidate_tasks, experiment_tasks, greedy_tasks
-from lab_utils.labs.project.lending import borrowed
-from lab_utils.labs.project.records import Candidate, Plan, Rebuild, Simulated
-from lab_utils.steps.kept import in_backward, is_early, kept_values
-from lab_utils.steps.rerun import rebuildable, run_again
-
-__all__ = [
-    "TASKS",
-    "Candidate",
-    "Plan",
-    "Rebuild",
-    "Simulated",
-    "borrowed",
-    "check",
-    "in_backward",
-    "is_early",
-    "kept_values",
-    "open_graph",
-    "public_cases",
-    "rebuildable",
-    "run_again",
-    "task_called",
-]
-
-_FOLDER = Path(__file__).with_name("graphs")
-_LAB = LabTasks((*candidate_tasks.TASKS, *greedy_tasks.TASKS, *experiment_tasks.TASKS), _FOLDER)
-TASKS = _LAB.tasks
-check, task_called, public_cases = _LAB.check, _LAB.task_called, _LAB.public_cases
-
-
-def open_graph(name: str) -> fx.Graph:
-    """A small training step of the lab: ``chain``, ``diamond``, ``reads_twice``, …"""
-    from lab_utils.steps.dot.read import read_dot
-
-    path = _FOLDER / f"{name}.dot"
-    if not path.is_file():
-        known = sorted(p.stem for p in _FOLDER.glob("*.dot"))
-        raise LabError(f"there is no graph {name!r}: choose {', '.join(known)}")
-    return read_dot(path)
+LAB = Lab(
+    home=__name__,
+    noun="graph",
+    tasks=(
+        Task("5.1", "the candidates", 0.75, "candidates", "graph", "a dict from node to bytes"),
+        Task(
+            "5.2",
+            "sources and path",
+            0.75,
+            "rebuild",
+            "node, kept, memory",
+            "Rebuild(sources, path)",
+        ),
+        Task("5.3", "cost and ratio", 0.75, "describe", "graph, seconds", "a list of Candidate"),
+        Task(
+            "5.4",
+            "the updates",
+            0.75,
+            "update",
+            "t, chosen, remaining",
+            "nothing: it changes the candidates",
+        ),
+        Task("5.5", "the simulated peak", 1, "simulate", "graph, drop", "Simulated(nbytes, node)"),
+        Task("5.6", "the plan", 1, "choose", "graph, seconds, budget", "Plan(drop, nbytes)"),
+        Task(
+            "6.1",
+            "the static analysis",
+            1,
+            "analyse",
+            "graph, seconds",
+            "a DataFrame with the columns activation, bytes, idle_seconds, recompute_seconds",
+        ),
+        Task("6.2", "peaks without recomputation", 0.75, "memory.csv"),
+        Task(
+            "6.3",
+            "a rewriter for real models",
+            1,
+            "recompute",
+            "graph, drop",
+            "nothing: it changes the graph",
+        ),
+        Task("6.4", "peaks with recomputation", 0.75, "memory.csv"),
+        Task("6.5", "the latency", 0.5, "latency.csv"),
+    ),
+    files=(
+        DotFile("llm_mlp.dot"),
+        DotFile("llm_mlp_ar.dot"),
+        Table("memory.csv", measured=True),
+        Table("latency.csv", measured=True),
+    ),
+    packages=("graphs", "project"),
+    small=Small("PROJECT_SIZE", "small", "full"),
+    names={
+        "Candidate": ".records",
+        "Plan": ".records",
+        "Rebuild": ".records",
+        "Simulated": ".records",
+        "in_backward": _KEPT,
+        "is_early": _KEPT,
+        "kept_values": _KEPT,
+        "open_graph": ".tradeoff",
+        "rebuildable": _RERUN,
+        "run_again": _RERUN,
+    },
+)
+check, public_cases, __getattr__ = LAB.check, LAB.public_cases, LAB.named

@@ -57,7 +57,7 @@ class Plan(NamedTuple):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """A bare plan in a cell is a picture."""
-        from lab_utils.labs.project.plan_picture import draw_plan
+        from lab_utils.labs.project.show.plan import draw_plan
 
         return draw_plan(self.drop, self.nbytes)._repr_mimebundle_()
 

@@ -9,7 +9,7 @@ from torch import fx
 from lab_utils.kit.charts.drawn import drawing
 from lab_utils.kit.charts.live import Live, widgets
 from lab_utils.kit.charts.over_time import Line, over_time_svg
-from lab_utils.kit.charts.svg import size
+from lab_utils.kit.words import size
 from lab_utils.labs.project.records import Candidate
 from lab_utils.labs.project.swapping import Swapped, swap
 

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torch import fx
 
+from lab_utils.labs.graphs.shipped import shipped_graph
+from lab_utils.labs.project import LAB
 from lab_utils.steps.kept import in_backward, is_early, kept_values
 from lab_utils.steps.storage import is_operation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FOLDER = Path(__file__).with_name("graphs")
 #: (seconds that run again, peak in bytes) of one plan.
 Point = tuple[float, int]
 
 
+def open_graph(name: str) -> fx.Graph:
+    """A small training step of the lab: ``chain``, ``diamond``, ``reads_twice``, …"""
+    return shipped_graph(LAB, name)
+
+
 def tradeoff_graph() -> fx.Graph:
     """The training step on which the plans are compared: an llm_mlp of two blocks."""
-    from lab_utils.steps.dot.read import read_dot
-
-    return read_dot(_FOLDER / "tradeoff.dot")
+    return open_graph("tradeoff")
 
 
 def recomputed_seconds(
@@ -46,7 +49,7 @@ def recomputed_seconds(
 
 def known_points() -> dict[str, list[Point]]:
     """What other ways reach on ``tradeoff_graph``, by name; the file says how it was made."""
-    table = json.loads((_FOLDER / "tradeoff.json").read_text(encoding="utf-8"))["points"]
+    table = json.loads((LAB.folder / "tradeoff.json").read_text(encoding="utf-8"))["points"]
     return {name: [(work, peak) for work, peak in points] for name, points in table.items()}
 
 

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from lab_utils.kit.errors import LabError
+from lab_utils.steps.graph import CycleError
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: Longer texts are parsed anew each time: what one file holds must not stay in memory.
@@ -21,11 +22,27 @@ _RESERVED = {*keyword.kwlist, *dir(builtins), "inf", "nan", "torch", "device", "
 
 
 class DotError(LabError):
-    """A .dot file that cannot be written or read; one line says where, why and what to do."""
+    """A .dot file that cannot be written or read; one line says where, why and what to do.
 
-    def __init__(self, message: str) -> None:
-        line = " ".join(message.split())
+    ``why`` is the same without the place, for a text that no person has seen.
+    """
+
+    wanted = "a graph that can be read and run"
+
+    def __init__(self, message: str, place: str = "") -> None:
+        self.why, self.place = " ".join(message.split()), " ".join(place.split())
+        line = f"{self.place}: {self.why}" if place else self.why
         super().__init__(line if len(line) <= 1200 else f"{line[:1000]} ... {line[-150:]}")
+
+    def without_place(self) -> DotError:
+        """The same error, of a text that no person has seen."""
+        return type(self)(self.why)
+
+
+class DotCycleError(DotError):
+    """The edges of a .dot file form a circle."""
+
+    wanted, look = CycleError.wanted, CycleError.look
 
 
 def short(text: str, most: int = 60) -> str:
@@ -100,7 +117,11 @@ class Drawing:
     def error(self, message: str, position: int | None = None) -> DotError:
         """A ``DotError`` that names the file, and the line where ``position`` is."""
         line = "" if position is None else f", line {self.text.count(chr(10), 0, position) + 1}"
-        return DotError(f"{self.source}{line}: {message}")
+        return DotError(message, f"{self.source}{line}")
+
+    def cycle_error(self, error: CycleError) -> DotCycleError:
+        """The same circle, with the file's name."""
+        return DotCycleError(str(error), self.source)
 
     def node_error(self, node: DotNode, message: str) -> DotError:
         """A ``DotError`` that names the file, the line and the node."""

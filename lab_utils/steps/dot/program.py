@@ -179,7 +179,7 @@ class _Program:
             ordered: list[Any] = topological_order(entries, before)
             return ordered
         except CycleError as error:
-            raise self.drawing.error(str(error)) from None
+            raise self.drawing.cycle_error(error) from None
 
     def _check_value(self, entry: _Entry) -> None:
         operands = tuple(entry.reads[place].value.text for place in entry.call.holes)

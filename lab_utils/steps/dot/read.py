@@ -51,7 +51,7 @@ def _load(source: str | Path) -> tuple[str, str]:
     """The text, and what to call it in messages."""
     if isinstance(source, str) and ("\n" in source or "{" in source):
         if len(source) > MAX_BYTES:
-            raise DotError(f"<text>: it is larger than {MAX_BYTES // 2**20} MB")
+            raise DotError(f"it is larger than {MAX_BYTES // 2**20} MB", "<text>")
         return source, "<text>"
     try:
         path = Path(source)

@@ -12,8 +12,8 @@ from typing import Any
 
 from torch import fx
 
+from lab_utils.steps.dot.colors import COLOURS
 from lab_utils.steps.dot.drawing import DotNode, Drawing, EdgeStyle, edge_style, fx_names
-from lab_utils.steps.draw.colors import COLOURS
 from lab_utils.steps.graph import CycleError, Kind, Opaque, Phase, topological_order
 
 _KIND_OF = {colour: kind for kind, colour in COLOURS.items()}
@@ -53,7 +53,7 @@ def thin_graph(drawing: Drawing) -> fx.Graph:
     try:
         order: list[Any] = topological_order(placeholders_first, before)
     except CycleError as error:
-        raise drawing.error(str(error)) from None
+        raise drawing.cycle_error(error) from None
     return _build(order, given, data, waits)
 
 

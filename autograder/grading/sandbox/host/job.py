@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from autograder.grading.verdict import Remark
+from autograder.remark import Remark
 
 Output = dict[str, Any]
 """An output of a cell, in the form of nbformat 4."""
@@ -27,14 +27,14 @@ class Cell:
 class Question:
     """A task to try on one case, when the cells before it have run.
 
-    ``tasks`` is the module whose ``task_called`` knows the task. ``name`` is what the task
-    asks for: a function of the notebook, or a file in the scratch folder (then it is no
-    identifier). ``given`` goes to the student's code.
+    ``lab`` is the one whose task it is. ``name`` is what the task asks for: a function of the
+    notebook, or a file in the scratch folder (then it is no identifier). ``given`` goes to the
+    student's code.
     Functions called as in ``lent`` are replaced while it answers: each call of them is
     sent to the lender of the job, and answered by it. ``case`` is a number for the grader.
     """
 
-    tasks: str
+    lab: str
     task: str
     name: str
     given: Mapping[str, Any] = field(default_factory=dict)

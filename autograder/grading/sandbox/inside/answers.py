@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -10,7 +9,8 @@ from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
-from lab_utils.kit.checks import attempt
+from lab_utils.kit.ask import attempt
+from lab_utils.kit.lab import lab_called
 
 from .protocol import Message, frame
 
@@ -35,12 +35,13 @@ def answer_to(question: Message, space: dict[str, Any], most: int, call: Call) -
         return {"error": f"there is no {name} in this notebook", "look": look}
     if not name.isidentifier() and not os.path.isfile(name):
         return {"error": f"there is no file {name}", "look": "Run the cell that writes it."}
-    lab = importlib.import_module(question["tasks"])
-    task = lab.task_called(question["task"])
+    lab = lab_called(question["lab"])
+    task, ask = lab.task_called(question["task"]), lab.ask(question["task"])
     own = {name: space[name] for name in question["lent"] if name in space}
-    space |= {name: lab.borrowed(name, partial(call, name)) for name in own}
+    space |= {name: lab.borrowed(name)(partial(call, name)) for name in own}
     try:
-        reply = attempt(task, space[name] if name.isidentifier() else name, question["given"])
+        asked = space[name] if name.isidentifier() else name
+        reply = attempt(task, ask, asked, question["given"])
     finally:
         space |= own
     if "error" in reply:

@@ -1,0 +1,58 @@
+"""The instructors' side of Lab 4A: its hidden graphs, and what a judge needs beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from torch import fx
+
+from autograder.grading.hidden import Hidden
+from autograder.grading.verdict import Chart
+from autograder.labs import graphs
+from autograder.reference.rewrite import recompute_set
+from lab_utils.kit.task import Case
+from lab_utils.labs.graphs.nodes import by_name
+from lab_utils.labs.graphs.replies import shared_graph
+from lab_utils.labs.graphs.show import line_after, line_before
+
+
+def right_recompute_set(target: fx.Node, kept: set[fx.Node]) -> list[fx.Node]:
+    """Task 2.1, by the engine."""
+    lost = {n for n in target.graph.nodes if n.op == "call_function"} - kept
+    return recompute_set([target], lost) if target in lost else []
+
+
+def _lend(_name: str, case: Case, arguments: Any) -> Any:
+    """What ``recompute_set`` answers on the graph of a case, by names.
+
+    Raises:
+        KeyError, TypeError: the arguments are none of a student's honest call.
+    """
+    nodes = by_name(shared_graph(case.given["graph"]))
+    kept = {nodes[kept] for kept in arguments["kept"] if kept in nodes}
+    return [node.name for node in right_recompute_set(nodes[arguments["target"]], kept)]
+
+
+def _chart(_task: str, case: Case, answer: Any) -> Chart | None:
+    """Bytes at each step: before the task's change, after it, and as the engine has them."""
+    if "line" not in case.wanted:
+        return None
+    mine, budget = line_after(case, answer)
+    lines = {
+        "before": tuple(line_before(case).total),
+        "yours": tuple(mine.total),
+        "reference": tuple(case.wanted["line"]),
+    }
+    return Chart(case.name, lines, case.wanted[budget])
+
+
+HIDDEN = Hidden(
+    lab="lab4a",
+    cases=Path(__file__).with_name("hidden_cases.json"),
+    lent={"2.2": ("recompute_set",)},
+    lend=_lend,
+    chart=_chart,
+    preload=graphs.PRELOAD,
+    warm_up=graphs.WARM_UP,
+)

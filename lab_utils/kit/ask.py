@@ -1,0 +1,92 @@
+"""The student's half of a check: call what the student wrote, and tell what came back.
+
+It knows nothing of right and wrong, so that it may run beside any code.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import linecache
+import re
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+from lab_utils.kit.errors import BadAnswer, LabError
+from lab_utils.kit.task import Ask, Reply, Task
+
+#: How a line of the student's own code is told.
+OWN_LINE = re.compile(r"line (\d{1,4})(?: of [\w<>]+)?: ")
+#: What a reply to a task that nobody has begun says.
+UNWRITTEN = "nothing yet"
+
+
+def attempt(task: Task, ask: Ask, function: Any, given: Mapping[str, Any]) -> Reply:
+    """``{"answer": …}``, or ``{"error": …, "look": …}`` in words; ``kind`` is a word for programs.
+
+    ``kind`` is ``unwritten``, ``form`` (of another form than asked for) or the error's class.
+    """
+    try:
+        if not task.is_of_file:
+            _check_function(function, task.takes)
+        answer = ask(function, given)
+        return {"answer": json.loads(json.dumps(answer))}
+    except NotImplementedError:
+        look = "The part marked for you is still to be written."
+        return {"error": UNWRITTEN, "look": look, "kind": "unwritten"}
+    except BadAnswer as error:
+        reply = {"error": str(error), "look": error.look, "wanted": error.wanted, "kind": "form"}
+        return {part: words for part, words in reply.items() if words}
+    except Exception as error:
+        cause = _innermost(error)
+        words = str(cause) if isinstance(cause, LabError) else _in_words(cause)
+        return {"error": words, "look": _where(cause), "kind": type(cause).__name__}
+
+
+def _check_function(function: Any, takes: str) -> None:
+    """Make sure that ``function`` can be called with what it ``takes``."""
+    if not callable(function):
+        look = "Give the function (or class) itself: its name, without parentheses after it."
+        text = f"what you give is of type {type(function).__name__}, and cannot be called"
+        raise BadAnswer(text, look, f"a function (or class) that takes ({takes})")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # as some functions that are not written in Python
+        return
+    try:
+        signature.bind(*filter(None, takes.split(", ")))
+    except TypeError:
+        parameters = ", ".join(signature.parameters)
+        look = f"Your function must take ({takes}), as in the cell that you were given."
+        raise BadAnswer(f"it takes ({parameters})", look, f"it takes ({takes})") from None
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """What went wrong first: an interpreter, for one, wraps the errors of what it runs."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _in_words(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+def _where(error: BaseException) -> str:
+    """The last line of the student's own code that the error went through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if _is_students(f.filename)]
+    if not own and isinstance(error, LabError):
+        return "The message names the place; look at what you changed there."
+    if not own:
+        return "No line of yours raised it: did you give the check what the task asks for?"
+    frame = own[-1]
+    line = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
+    return f"line {frame.lineno} of {frame.name}: {line}"
+
+
+def _is_students(filename: str) -> bool:
+    installed = ("site-packages", "lab_utils", "/lib/python")
+    return not any(part in filename for part in installed)

@@ -1,0 +1,105 @@
+"""How task 1.3 is asked: a profiler, tried with a clock that we set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import fx
+
+from lab_utils.kit.answers import a_type, number
+from lab_utils.kit.errors import BadAnswer
+from lab_utils.labs.graphs.replies import graph_of, told_name, unchanged
+from lab_utils.steps.clock import pretended
+from lab_utils.steps.run import example_values
+
+
+def pretended_seconds(place: int, pace: int) -> int:
+    """How long the operator at ``place`` pretends to take: neither rising nor falling.
+
+    Each case has a ``pace`` of its own, so that nobody knows the times who has not measured.
+    """
+    return pace * place % 13 + 1
+
+
+@dataclass
+class _Runs:
+    """What a profiler ran: how often each node, and for which ``run_node`` gave nothing back."""
+
+    calls: dict[fx.Node, int]
+    lost: list[fx.Node] = field(default_factory=list)
+
+
+def _pretend(profiler: fx.Interpreter, warmup: int, pace: int, time: list[float]) -> _Runs:
+    """Make each operator take a known time on a pretended clock, and far longer at first."""
+    nodes = [n for n in profiler.module.graph.nodes if n.op == "call_function"]  # type: ignore
+    seconds = {node: pretended_seconds(place, pace) for place, node in enumerate(nodes)}
+    runs = _Runs(dict.fromkeys(nodes, 0))
+    running: list[fx.Node] = []
+    fetch, call = profiler.fetch_args_kwargs_from_env, profiler.call_function
+    run = profiler.run_node
+
+    def fetch_arguments(node: fx.Node) -> Any:
+        running[:] = [node]
+        return fetch(node)
+
+    def call_function(target: Any, args: Any, kwargs: Any) -> Any:
+        (node,) = running
+        runs.calls[node] += 1
+        counted = runs.calls[node] - warmup
+        time[0] += seconds[node] * (counted if counted > 0 else 1000)
+        return call(target, args, kwargs)
+
+    def run_node(node: fx.Node) -> Any:
+        result = run(node)
+        if result is None and node.meta.get("val") is not None:
+            runs.lost.append(node)
+        return result
+
+    profiler.fetch_args_kwargs_from_env = fetch_arguments  # type: ignore[method-assign,assignment]
+    profiler.call_function = call_function  # type: ignore[method-assign]
+    profiler.run_node = run_node  # type: ignore[method-assign,assignment]
+    return runs
+
+
+def ask_profiler(function: Any, given: Mapping[str, Any]) -> Any:
+    """Task 1.3: time and memory of each operator."""
+    graph = graph_of(given["graph"])
+    time = [0.0]
+    with unchanged(graph):
+        profiler = function(graph)
+    if not isinstance(profiler, fx.Interpreter):
+        text = f"what you give makes {a_type(profiler)}, which is no fx.Interpreter"
+        raise BadAnswer(text, "class GraphProfiler(fx.Interpreter): …")
+    runs = _pretend(profiler, given["warmup"], given["pace"], time)
+    with unchanged(graph), pretended(lambda: time[0]):
+        try:
+            table = profiler.profile(  # type: ignore[attr-defined]
+                example_values(graph), warmup=given["warmup"], repeats=given["repeats"]
+            )
+        except RuntimeError:
+            if not runs.lost:
+                raise
+            look = "Does run_node return the result of super().run_node(node)?"
+            raise BadAnswer(f"run_node returns None for {runs.lost[0].name}", look) from None
+    asked = given["warmup"] + given["repeats"]
+    seldom = next((node for node, count in runs.calls.items() if count < asked), None)
+    if seldom is not None:
+        times = f"{runs.calls[seldom]} time{'s' * (runs.calls[seldom] != 1)}"
+        look = f"profile runs the graph warmup + repeats = {asked} times: self.run(…)."
+        raise BadAnswer(f"{seldom.name} ran {times}", look, f"it runs {asked} times")
+    rows = getattr(table, "to_dict", lambda _: None)("records")
+    if rows is None:
+        raise BadAnswer(f"profile returns {a_type(table)}", "Return pd.DataFrame(…).")
+    missing = {"node", "seconds", "bytes"} - set(table.columns)
+    if missing:
+        raise BadAnswer(f"the table has no column called {sorted(missing)[0]!r}")
+    return [
+        {
+            "node": told_name(row["node"], "each node"),
+            "seconds": number(row["seconds"], "seconds"),
+            "bytes": number(row["bytes"], "bytes"),
+        }
+        for row in rows
+    ]

@@ -1,0 +1,47 @@
+"""How the rewriting tasks are asked: what runs again, clones, rewiring, waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lab_utils.kit.answers import a_type
+from lab_utils.kit.errors import BadAnswer
+from lab_utils.kit.guard import to_be_written
+from lab_utils.labs.graphs.nodes import by_name, node_named
+from lab_utils.labs.graphs.replies import changed_graph, clone_names, graph_of, name_of
+
+
+def ask_recompute_set(function: Any, given: Mapping[str, Any]) -> Any:
+    """Task 2.1: what must run again."""
+    graph = graph_of(given["graph"])
+    kept = {node_named(graph, name) for name in given["kept"]}
+    told = function(node_named(graph, given["target"]), kept)
+    if isinstance(told, (str, Mapping)) or not hasattr(told, "__iter__"):
+        raise BadAnswer(f"what you return is {a_type(told)}")
+    if isinstance(told, (set, frozenset)):
+        look = "A set has no order, and the order counts: return a list."
+        raise BadAnswer(f"what you return is {a_type(told)}", look)
+    return [name_of(node, "each item") for node in told]
+
+
+def ask_inject(function: Any, given: Mapping[str, Any]) -> Any:
+    """Task 2.2: clones in the backward pass."""
+    graph = graph_of(given["graph"])
+    clones = function(graph, [node_named(graph, name) for name in given["drop"]])
+    return {"clones": clone_names(clones, graph), **changed_graph(graph)}
+
+
+def ask_rewire(function: Any, given: Mapping[str, Any]) -> Any:
+    """Task 3.1: backward reads the clones."""
+    with to_be_written("rewire_backward", "rewired"):
+        return ask_wait(function, given)
+
+
+def ask_wait(function: Any, given: Mapping[str, Any]) -> Any:
+    """Task 4.1: the clones wait."""
+    graph = graph_of(given["graph"])
+    nodes = by_name(graph)
+    clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].items()}
+    function(graph, clones)
+    return changed_graph(graph)

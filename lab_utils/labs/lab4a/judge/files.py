@@ -1,0 +1,63 @@
+"""The two files that are handed in: the graph as traced, and the graph as rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import fx
+
+from lab_utils.kit.task import Case, Finding
+from lab_utils.labs.graphs.judge import changed_nodes, wrong_values
+from lab_utils.labs.graphs.nodes import by_name, is_clone
+from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.steps.compare.diff import Differs, diff
+from lab_utils.steps.dot.read import DotError, read_dot
+from lab_utils.steps.graph import check_acyclic, is_opaque
+from lab_utils.steps.kept import is_early
+from lab_utils.steps.schedule import program_order
+
+
+def _missing(answer: Mapping[str, Any]) -> list[Finding]:
+    file = answer["file"]
+    look = "Run the cell that writes it."
+    return [Finding(f"there is no file {file}", f"{file} beside the notebook", look)]
+
+
+def _read(answer: Mapping[str, Any]) -> fx.Graph:
+    try:
+        return read_dot(answer["text"] + "\n")
+    except DotError as error:
+        raise type(error)(error.why, error.place.replace("<text>", answer["file"])) from None
+
+
+def judge_traced(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
+    """By structure; kinds are the business of task 1.1."""
+    if answer["text"] is None:
+        return _missing(answer)
+    found = diff(graph_of(case.wanted["graph"]), _read(answer))
+    look = "Write the graph as it was traced: run that cell again, then yours."
+    return [
+        Finding(f"{answer['file']}: {one.text}", "the graph of this notebook", look)
+        for one in found
+        if one.kind is not Differs.ROLE
+    ]
+
+
+def judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
+    """It recomputes, and is the same training step; its peak is the business of the other tasks."""
+    if answer["text"] is None:
+        return _missing(answer)
+    base, mine = graph_of(case.wanted["graph"]), _read(answer)
+    file = answer["file"]
+    if is_opaque(mine):
+        look = "Write it with write_dot."
+        return [Finding(f"{file} is a drawing", "a graph that can be run", look)]
+    check_acyclic(mine)
+    if not any(map(is_clone, mine.nodes)):
+        look = "Write it from the graph that assemble returns."
+        return [Finding(f"nothing in {file} is recomputed", "clones in the backward pass", look)]
+    before = by_name(base)
+    early = [n.name for n in base.nodes if n.op == "call_function" and is_early(n)]
+    found = changed_nodes(before, by_name(mine), early)
+    return found or wrong_values(base, mine, program_order(mine))
