@@ -104,10 +104,14 @@ def _draw_bare_graphs() -> None:
     if (ipython := sys.modules.get("IPython.core.getipython")) is None:
         return
     if (shell := ipython.get_ipython()) is not None:
-        from lab_utils.kit.charts.drawn import graph_bundle
-
         bundles = shell.display_formatter.mimebundle_formatter
-        bundles.for_type_by_name("torch.fx.graph", "Graph", graph_bundle)
+        bundles.for_type_by_name("torch.fx.graph", "Graph", _graph_bundle)
+
+
+def _graph_bundle(graph: Any, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    from lab_utils.steps.draw.values import graph_bundle  # and torch, once there is a graph
+
+    return graph_bundle(graph)
 
 
 _draw_bare_graphs()

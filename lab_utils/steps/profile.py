@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from lab_utils.kit.charts.drawn import DrawsItself
-from lab_utils.kit.charts.svg import size
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.words import size
 
 _COLUMNS = ("node", "phase", "seconds", "bytes")
 

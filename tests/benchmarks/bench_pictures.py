@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from lab_utils.kit.charts.drawn import drawing_of
 from lab_utils.steps.draw.explorer import explore
 from lab_utils.steps.draw.film import EAGER, PROGRAM, film
-from lab_utils.steps.draw.values import drawing_of
 from lab_utils.steps.trace.step import trace_workload
 from lab_utils.steps.workloads import llm_mlp
 from tests.benchmarks import Row, progress, timed

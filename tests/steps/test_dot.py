@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from torch import fx, nn
 
 from lab_utils.kit.errors import LabError
+from lab_utils.steps.dot.colors import COLOURS
 from lab_utils.steps.dot.drawing import DotError
 from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.dot.values import value_text
 from lab_utils.steps.dot.write import write_dot
-from lab_utils.steps.draw.colors import COLOURS
 from lab_utils.steps.graph import (
     Kind,
     Opaque,

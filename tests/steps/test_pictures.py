@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -14,18 +15,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.reference.rewrite import block_activations, rewrite
+from lab_utils.kit.ask import attempt
 from lab_utils.kit.charts.axes import scale_for
-from lab_utils.kit.checks import attempt
+from lab_utils.kit.charts.colors import NEEDLESS, WRONG
+from lab_utils.kit.charts.drawn import drawing_of
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
 from lab_utils.labs.lab4a import TASKS, open_graph, public_cases
 from lab_utils.labs.project.records import Plan
 from lab_utils.steps.compare.diff import Differs, diff
 from lab_utils.steps.dot.read import read_dot
-from lab_utils.steps.draw.colors import NEEDLESS, WRONG
+from lab_utils.steps.draw import drawing
+from lab_utils.steps.draw.boxes import fold
+from lab_utils.steps.draw.lanes import lanes_svg
 from lab_utils.steps.draw.memory_svg import Panel, height_of, memory_svg
 from lab_utils.steps.draw.plots import plot_memory
-from lab_utils.steps.draw.values import drawing_of
 from lab_utils.steps.graph import Kind, add_control_dependency, copy_graph
 from lab_utils.steps.memory import live_bytes
 from lab_utils.steps.profile import Profile
@@ -188,10 +192,10 @@ def test_every_check_draws_the_answer_beside_what_is_wanted(task_id: str) -> Non
     reference = ROOT / "autograder" / "reference"
     asked = reference / FILES[task_id] if task_id in FILES else functions()[FUNCTION_OF[task_id]]
     for case in public_cases(task_id):
-        drawing = task.picture(case, attempt(task, asked, case.given)["answer"])
-        parsed(drawing.svg)
-        assert drawing.words
-        assert "red and dashed" not in drawing.html.lower()
+        shown = task.picture(case, attempt(task, asked, case.given)["answer"])
+        parsed(shown.svg)
+        assert shown.words
+        assert "red and dashed" not in shown.html.lower()
 
 
 def test_a_forgotten_reader_is_drawn_red_and_dashed() -> None:
@@ -219,6 +223,68 @@ assert "text/html" not in foreign
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+def test_values_do_not_know_their_pictures() -> None:
+    """In a fresh interpreter: drawing is loaded by the first value that is shown."""
+    code = """
+import pkgutil, sys
+from importlib import import_module
+import lab_utils.steps
+for module in pkgutil.walk_packages(lab_utils.steps.__path__, "lab_utils.steps."):
+    if not module.name.startswith("lab_utils.steps.draw"):
+        import_module(module.name)
+assert not any(name.startswith("lab_utils.steps.draw.") for name in sys.modules)
+from lab_utils.labs.lab4a import open_graph
+from lab_utils.steps.schedule import program_order
+shown = program_order(open_graph("llm_mlp"))._repr_mimebundle_()
+assert "<svg" in shown["text/html"], shown
+assert "lab_utils.steps.draw.values" in sys.modules
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+def stand_in_for_dot(folder: Path, script: str) -> str:
+    """A program called dot in ``folder``; the PATH on which it is found first."""
+    program = folder / "dot"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def test_graphviz_that_takes_too_long_is_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", stand_in_for_dot(tmp_path, "exec sleep 60"))
+    monkeypatch.setattr(drawing, "_GRAPHVIZ_SECONDS", 0.2)
+    file = tmp_path / "picture.svg"
+    told = drawing.draw(open_graph("llm_mlp"), file)
+    assert told == "Graphviz needed more than 0.2 s: this is a plain picture in lanes"
+    parsed(file.read_text())
+    with pytest.raises(LabError, match="only .svg can be drawn without Graphviz"):
+        drawing.draw(open_graph("llm_mlp"), tmp_path / "picture.png")
+
+
+def test_graphviz_that_fails_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", stand_in_for_dot(tmp_path, "echo no fonts >&2; exit 3"))
+    with pytest.raises(LabError, match="^Graphviz failed: no fonts$"):
+        drawing.to_svg(open_graph("llm_mlp"))
+
+
+def test_what_graphviz_should_not_lay_out_is_drawn_in_lanes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    graph, file = open_graph("llm_mlp"), tmp_path / "picture.svg"
+    monkeypatch.setitem(sys.modules, "graphviz", None)
+    assert "'pip install graphviz'" in str(drawing.draw(graph, file))
+    monkeypatch.undo()
+    monkeypatch.setattr(drawing, "GRAPHVIZ_LIMIT", 5)
+    assert "nodes are too many for Graphviz" in str(drawing.draw(graph, file))
+    monkeypatch.undo()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert drawing.draw(graph, file) == drawing.NO_GRAPHVIZ
+    assert drawing.to_svg(graph) == file.read_text() == lanes_svg(fold(graph))
 
 
 def test_a_plan_is_drawn_on_the_memory_line() -> None:

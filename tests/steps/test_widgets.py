@@ -13,6 +13,7 @@ import torch
 from torch import fx
 
 from autograder.labs.project.reference import describe
+from lab_utils.kit.charts.drawn import drawing_of
 from lab_utils.kit.course import read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.hand_in.widget import show
@@ -24,7 +25,6 @@ from lab_utils.steps.draw.boxes import fold
 from lab_utils.steps.draw.budget import Point, budget_slider, simulator
 from lab_utils.steps.draw.explorer import ALL, NOBODY, explore
 from lab_utils.steps.draw.film import EAGER, film
-from lab_utils.steps.draw.values import drawing_of
 from lab_utils.steps.estimate import estimated_seconds
 from lab_utils.steps.graph import Kind, Phase, add_control_dependency, copy_graph
 from lab_utils.steps.memory import live_bytes

@@ -1,13 +1,15 @@
-"""What our plots of bytes share: the frame with its ticks and labels, and a scale for bytes."""
+"""What our plots share: the frame with its ticks and labels, a scale, and long lines made short."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
-from lab_utils.kit.charts.svg import line, size, text
+from lab_utils.kit.charts.svg import line, text
+from lab_utils.kit.words import UNITS, size
 
 
 class Scale(NamedTuple):
@@ -24,13 +26,21 @@ def scale_for(highest: float, unit: str = "bytes") -> Scale:
 
     Another ``unit`` than bytes (a drawing without shapes counts values) stays as it is.
     """
-    larger = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")) if unit == "bytes" else ()
-    factor, unit = next(((f, u) for f, u in larger if highest >= f), (1.0, unit))
-    top = max(highest, 1) / factor * 1.12
+    larger = UNITS if unit == "bytes" else ()
+    unit, factor = next(((u, f) for u, f in larger if highest >= f), (unit, 1.0))
+    top = (highest if highest > 0 else 1) / factor * 1.12
     rough = top / 7
     power = 10 ** math.floor(math.log10(rough))
     step = next(power * m for m in (1, 2, 5, 10) if power * m >= rough)
     return Scale(top * factor, [i * step for i in range(int(top / step) + 1)], unit, factor)
+
+
+def worst_steps(total: Sequence[float], columns: int) -> list[int]:
+    """The steps to draw: all of them, or the highest of each column, so that peaks stay."""
+    if len(total) <= columns:
+        return list(range(len(total)))
+    edges = [i * len(total) // columns for i in range(columns + 1)]
+    return [max(range(a, b), key=total.__getitem__) for a, b in pairwise(edges)]
 
 
 def turned(x: float, y: float, words: str) -> str:
@@ -40,7 +50,7 @@ def turned(x: float, y: float, words: str) -> str:
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot of bytes: where it stands in its picture (in pixels), and what its height means.
+    """A plot: where it stands in its picture (in pixels), and what its height means.
 
     ``floor`` is the number of bytes at its foot.
     """
@@ -69,11 +79,11 @@ class Plot:
 
     def axes(self, what: str, across: str, marks: Iterable[tuple[float, str]]) -> list[str]:
         """Both axes: ``what`` the bytes are, and ``across`` them the marks, each at its x."""
-        middle = {"text_anchor": "middle"}
+        middle, unit = {"text_anchor": "middle"}, self.scale.unit
         parts = [
             line(self.left, self.bottom, self.right, self.bottom),
             text(self.left + self.width / 2, self.bottom + 32, across, **middle),
-            turned(14, self.top + self.height / 2, f"{what} ({self.scale.unit})"),
+            turned(14, self.top + self.height / 2, f"{what} ({unit})" if what else unit),
         ]
         for tick in self.scale.ticks:
             if (nbytes := tick * self.scale.factor) >= self.floor:
@@ -84,10 +94,10 @@ class Plot:
             parts.append(text(x, self.bottom + 16, mark, **middle, font_size=10))
         return parts
 
-    def budget(self, nbytes: int) -> list[str]:
-        """A dashed line at ``nbytes``, with its name."""
-        y = self.y(nbytes)
+    def budget(self, most: float, unit: str = "bytes", **look: Any) -> list[str]:
+        """A dashed line at the ``most`` that is allowed, with its name."""
+        y = self.y(most)
         return [
-            line(self.left, y, self.right, y, stroke_dasharray="6 4"),
-            text(self.right, y - 4, f"budget {size(nbytes)}", text_anchor="end"),
+            line(self.left, y, self.right, y, stroke_dasharray="6 4", **look),
+            text(self.right, y - 4, f"budget {size(most, unit)}", text_anchor="end"),
         ]

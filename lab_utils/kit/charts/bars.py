@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from lab_utils.kit.charts.colors import NEEDLESS, RIGHT, WRONG
 from lab_utils.kit.charts.drawn import Drawing, drawing
-from lab_utils.kit.charts.svg import document, line, size, text
-from lab_utils.steps.draw.colors import NEEDLESS, RIGHT, WRONG
+from lab_utils.kit.charts.svg import document, escaped, line, rectangle, text
+from lab_utils.kit.words import size
 
 Span = tuple[float, float]
 _ROW, _BAR, _TOP, _GAP = 26, 13, 46, 26
@@ -110,7 +110,7 @@ def _column(
         return left + max(value, 0) / (most or 1) * wide
 
     small = {"font_size": 10, "fill_opacity": 0.8}
-    end = _number(most, column.unit) if most else ""
+    end = size(most, column.unit) if most else ""
     parts = [
         text(left, 18, str(column), font_weight="bold"),
         text(left, _TOP - 8, "0", **small),
@@ -120,16 +120,16 @@ def _column(
     ]
     for place, (bar, row) in enumerate(zip(bars, rows, strict=True)):
         y = _TOP + place * _ROW + (_ROW - _BAR) / 2
-        told = escape(f"{row.name}, {column}: {_told(bar, column.unit)}")
+        told = escaped(f"{row.name}, {column}: {_told(bar, column.unit)}")
         parts.append(f"<g><title>{told}</title>")
         if bar.yours:
             colour = bar.colour or _colour(bar.yours, bar.wanted, row)
-            parts.append(_box(x(bar.yours[0]), x(bar.yours[1]), y, f'fill="{colour}"'))
+            parts.append(_box(x(bar.yours[0]), x(bar.yours[1]), y, _BAR, fill=colour))
         if bar.wanted:
-            dashed = "" if bar.yours else ' stroke-dasharray="5 3"'
-            ink = "currentColor" if bar.yours else WRONG
-            look = f'fill="none" stroke="{ink}" stroke-width="1.6"{dashed}'
-            parts.append(_box(x(bar.wanted[0]), x(bar.wanted[1]), y - 2, look, _BAR + 4))
+            look = {"fill": "none", "stroke": "currentColor", "stroke_width": 1.6}
+            if not bar.yours:
+                look |= {"stroke": WRONG, "stroke_dasharray": "5 3"}
+            parts.append(_box(x(bar.wanted[0]), x(bar.wanted[1]), y - 2, _BAR + 4, **look))
         if bar.tick is not None:
             at = x(bar.tick)
             parts.append(line(at, y - 4, at, y + _BAR + 4, stroke_width=2, stroke_dasharray="2 2"))
@@ -137,9 +137,9 @@ def _column(
     return parts
 
 
-def _box(left: float, right: float, y: float, look: str, high: float = _BAR) -> str:
-    wide = max(right - left, 2)
-    return f'<rect x="{left:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high}" {look}/>'
+def _box(left: float, right: float, y: float, high: float, **look: Any) -> str:
+    """A box from ``left`` to ``right``; also nothing can be seen."""
+    return rectangle(left, y, max(right - left, 2), high, **look)
 
 
 def _colour(mine: Span, wanted: Span | None, row: Row) -> str:
@@ -149,15 +149,11 @@ def _colour(mine: Span, wanted: Span | None, row: Row) -> str:
     return RIGHT if all(abs(a - b) <= 1e-6 * max(abs(b), 1) for a, b in pairs) else WRONG
 
 
-def _number(value: float, unit: str) -> str:
-    return size(value) if unit == "bytes" else f"{value:.4g} {unit}"
-
-
 def _told(bar: Bar, unit: str) -> str:
     def told(span: Span | None) -> str:
         if span is None:
             return "nothing"
-        ends = [_number(end, unit) for end in span if end or span[1] == 0]
+        ends = [size(end, unit) for end in span if end or span[1] == 0]
         return " to ".join(dict.fromkeys(ends))
 
     words = f"yours {told(bar.yours)}"

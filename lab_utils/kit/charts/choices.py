@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lab_utils.kit.charts.axes import Plot, scale_for
-from lab_utils.kit.charts.svg import document, size, text
-from lab_utils.steps.draw.colors import RIGHT, WRONG
+from lab_utils.kit.charts.colors import RIGHT, WRONG
+from lab_utils.kit.charts.svg import document, escaped, text
+from lab_utils.kit.words import size
 
 #: (seconds that run again, peak in bytes) of one plan.
 Point = tuple[float, float]
@@ -46,10 +47,11 @@ def choices_svg(plans: Sequence[Point], paths: Sequence[Choices], budget: int, a
         stroke = f'stroke="{colour}" stroke-width="{wide}" stroke-opacity="0.75"'
         body.append(f'<path d="M{joined}" fill="none" {stroke}{dashes}/>')
         for number, (work, peak) in enumerate(path.points):
-            told = f"{path.title}: {', '.join(path.names[:number]) or 'nothing dropped'}"
+            names = ", ".join(path.names[:number]) or "nothing dropped"
+            told = escaped(f"{path.title}: {names}: {size(peak)}")
             body.append(
                 f'<circle cx="{x(work):.1f}" cy="{y(peak):.1f}" r="5" fill="{colour}" '
-                f'fill-opacity="0.8"><title>{told}: {size(peak)}</title></circle>'
+                f'fill-opacity="0.8"><title>{told}</title></circle>'
             )
         named = f"{path.title}: {', '.join(path.names) or 'nothing'}"
         body.append(text(plot.left + 8, 12 + 14 * place, f"● {named}", fill=colour))

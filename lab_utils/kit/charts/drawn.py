@@ -1,10 +1,16 @@
-"""A picture as a notebook shows it, and values that draw themselves."""
+"""A picture as a notebook shows it, and values that draw themselves.
+
+How a value is drawn is registered with ``drawing_of``, by modules that know the value: the
+value knows none of them. Where these modules are, ``picture_book`` is told.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import singledispatch
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -58,24 +64,36 @@ def stacked(*drawings: Drawing) -> Drawing:
     return Drawing(html, drawings[0].svg, "\n".join(one.words for one in drawings))
 
 
-class DrawsItself:
-    """Base of our values: a bare name in a cell is a picture.
+_books: list[str] = []
 
-    What the picture is stands in ``lab_utils.steps.draw.values``, which is loaded only when
-    a notebook asks for it.
+
+def picture_book(module: str) -> None:
+    """``module`` registers drawings; it is imported when a value is shown that nobody can draw.
+
+    So a package tells where its pictures are, and its values need not know them.
     """
+    _books.append(module)
+
+
+@singledispatch
+def drawing_of(value: Any) -> Drawing:
+    """The picture of ``value``, by the function that is registered for its type.
+
+    Raises:
+        TypeError: there is none, in no picture book either.
+    """
+    known = drawing_of.dispatch(object)
+    while (draw := drawing_of.dispatch(type(value))) is known:
+        if not _books:
+            raise TypeError(f"no picture of a {type(value).__name__} is known")
+        book = _books[0]
+        import_module(book)  # what fails to load is tried, and told, again next time
+        _books.remove(book)
+    return draw(value)
+
+
+class DrawsItself:
+    """Base of our values: a bare name in a cell is the picture that ``drawing_of`` finds."""
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        from lab_utils.steps.draw.values import drawing_of
-
         return drawing_of(self)._repr_mimebundle_()
-
-
-def graph_bundle(graph: Any, include: Any = None, exclude: Any = None) -> dict[str, str]:
-    """The picture of a ``torch.fx.Graph``, which is not our class; nothing for foreign graphs."""
-    from lab_utils.steps.draw.values import drawing_of
-
-    inside = (node for node in graph.nodes if node.op != "output")
-    if not all({"kind", "phase"} <= node.meta.keys() for node in inside):
-        return {"text/plain": str(graph)}
-    return drawing_of(graph)._repr_mimebundle_()

@@ -1,1 +1,1 @@
-"""Pictures of graphs, schedules and memory; they depend on the values that they draw, never the reverse."""
+"""Pictures of graphs, schedules and memory: they know what they draw, and are not known to it."""

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import fx
 
 from lab_utils.kit.charts.drawn import drawing
 from lab_utils.kit.charts.live import Live, widgets
-from lab_utils.kit.charts.svg import size
 from lab_utils.kit.errors import LabError
-from lab_utils.steps.draw.curve import curve_svg
+from lab_utils.kit.words import size
+from lab_utils.steps.draw.curve import Point, curve_svg
 from lab_utils.steps.graph import Phase, copy_graph, phase
 from lab_utils.steps.memory import live_bytes
 from lab_utils.steps.schedule import Schedule, program_order
 from lab_utils.steps.storage import is_operation
-
-
-class Point(NamedTuple):
-    """One choice: what is dropped, the peak in bytes, and how many operators run again."""
-
-    drop: tuple[str, ...]
-    peak: int
-    recomputed: int
-
 
 Simulate = Callable[[tuple[str, ...]], tuple[int, int]]
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from lab_utils.kit.charts.axes import Plot, scale_for
-from lab_utils.kit.charts.svg import document, size, text
-from lab_utils.steps.draw.colors import BLUE, ORANGE, RED
+from lab_utils.kit.charts.colors import BLUE, ORANGE, RED
+from lab_utils.kit.charts.svg import document, text
+from lab_utils.kit.words import size
 
-if TYPE_CHECKING:
-    from lab_utils.steps.draw.budget import Point
+
+class Point(NamedTuple):
+    """One choice: what is dropped, the peak in bytes, and how many operators run again."""
+
+    drop: tuple[str, ...]
+    peak: int
+    recomputed: int
 
 
 def curve_svg(

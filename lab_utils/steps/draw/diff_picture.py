@@ -12,11 +12,11 @@ from html import escape
 
 from torch import fx
 
+from lab_utils.kit.charts.colors import NEEDLESS, WRONG
 from lab_utils.kit.charts.drawn import Drawing, drawing, drawing_of_words
 from lab_utils.steps.compare.differences import Diff, Differs
 from lab_utils.steps.draw.blocks import between
 from lab_utils.steps.draw.boxes import Arrow, Picture, fold, stand_ins
-from lab_utils.steps.draw.colors import NEEDLESS, WRONG
 from lab_utils.steps.draw.lanes import LANES, Emphasis, lanes_svg
 
 _MOST = 24  # boxes; the words tell the rest

@@ -6,21 +6,23 @@ from dataclasses import replace
 
 from torch import fx
 
+from lab_utils.kit.charts.colors import BLUE, RED
 from lab_utils.kit.charts.live import Live, table, widgets
-from lab_utils.kit.charts.svg import document, line, size, text
+from lab_utils.kit.charts.svg import document, line, text
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.words import listed, size
 from lab_utils.steps.draw.blocks import WORK, Block, as_blocks, between, module_paths, parts, split
 from lab_utils.steps.draw.boxes import Arrow, Picture, fold
-from lab_utils.steps.draw.colors import LETTER
-from lab_utils.steps.draw.facts import facts_of, listed
+from lab_utils.steps.draw.facts import facts_of
 from lab_utils.steps.draw.graph_picture import draw_graph
+from lab_utils.steps.draw.kinds import LETTER
 from lab_utils.steps.draw.lanes import LANES, Emphasis, lanes_svg
 from lab_utils.steps.memory import live_bytes
 from lab_utils.steps.schedule import Schedule, program_order
 
 ALL, ALL_PARTS = "all blocks", "all parts"
 NOBODY = "(none)"
-_BORN, _DIES = "#1f6fd0", "#d62728"
+_BORN, _DIES = BLUE, RED
 
 
 def explore(graph: fx.Graph, schedule: Schedule | None = None) -> Explorer:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import fx
 
-from lab_utils.kit.charts.svg import size
+from lab_utils.kit.words import listed, size
 from lab_utils.steps.draw.boxes import bare_operator
 from lab_utils.steps.graph import control_dependencies, kind, phase
 from lab_utils.steps.memory import Lifetime, MemoryLine
@@ -50,12 +50,6 @@ class Facts:
         if self.waits_for:
             lines.append(f"waits for: {listed(self.waits_for)}")
         return "\n".join(lines)
-
-
-def listed(names: tuple[str, ...], most: int = 6) -> str:
-    """At most ``most`` names, and how many more there are."""
-    left = len(names) - most
-    return (", ".join(names[:most]) or "nothing") + (f" and {left} more" if left > 0 else "")
 
 
 def facts_of(graph: fx.Graph, line: MemoryLine) -> dict[str, Facts]:

@@ -8,10 +8,11 @@ from html import escape
 from torch import fx
 
 from lab_utils.kit.charts.live import Live, widgets
-from lab_utils.kit.charts.svg import INK, document, line, size
+from lab_utils.kit.charts.svg import INK, document, line
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.words import size
 from lab_utils.steps.draw.boxes import bare_operator
-from lab_utils.steps.draw.colors import FILL, LETTER
+from lab_utils.steps.draw.kinds import FILL, LETTER
 from lab_utils.steps.draw.memory_svg import (
     FULL_HEIGHT,
     PLOT_BOTTOM,

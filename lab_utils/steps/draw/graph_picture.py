@@ -7,8 +7,8 @@ from html import escape
 from torch import fx
 
 from lab_utils.kit.charts.drawn import Drawing
-from lab_utils.kit.charts.svg import size
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.words import size
 from lab_utils.steps.draw.blocks import WORK, as_blocks, between, module_paths, parts, split
 from lab_utils.steps.draw.boxes import Picture, fold
 from lab_utils.steps.draw.facts import facts_of

@@ -1,33 +1,21 @@
 """One colour, one texture and one letter for each kind of value, the same in every picture.
 
 The fills are those of the .dot files. Textures and letters tell the kinds apart for those
-who cannot tell the colours apart, and in print. Lines and bars that are of no kind have a
-few strong colours.
+who cannot tell the colours apart, and in print.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from lab_utils.kit.charts.svg import Texture, text
+from lab_utils.steps.dot.colors import COLOURS
 from lab_utils.steps.graph import Kind
 
-#: Graphviz (X11) colour names, as they stand in .dot files.
-COLOURS: dict[Kind, str] = {
-    Kind.INPUT: "lightblue",
-    Kind.WEIGHT: "lightgreen",
-    Kind.ACTIVATION: "yellow",
-    Kind.RECOMP: "orange",
-    Kind.GRAD_ACT: "lightpink",
-    Kind.GRAD_WEIGHT: "lightcoral",
-    Kind.OPT_STATE: "lavender",
-    Kind.OTHER: "gray92",
-}
-#: The same colours for SVG and HTML, which do not know the numbered greys of X11.
+#: The colours for SVG and HTML, which do not know the numbered greys of X11.
 FILL: dict[Kind, str] = {
     kind: {"gray92": "#ebebeb"}.get(colour, colour) for kind, colour in COLOURS.items()
 }
-
-BLUE, RED, ORANGE, GREY = "#1f6fd0", "#d62728", "#d35400", "#999999"
-#: What a comparison found: as wanted; missing or wrong; there, but not wanted.
-RIGHT, WRONG, NEEDLESS = BLUE, RED, GREY
 
 LETTER: dict[Kind, str] = {
     Kind.INPUT: "I",
@@ -40,8 +28,8 @@ LETTER: dict[Kind, str] = {
     Kind.OTHER: "o",
 }
 
-#: Lines of an 8 x 8 tile, as an SVG path; no texture for activations, the largest areas.
-TEXTURE: dict[Kind, str] = {
+#: Lines of a tile; none for activations, the largest areas.
+_LINES: dict[Kind, str] = {
     Kind.INPUT: "M2 2h1M6 6h1",
     Kind.WEIGHT: "M4 0V8",
     Kind.ACTIVATION: "",
@@ -51,3 +39,23 @@ TEXTURE: dict[Kind, str] = {
     Kind.OPT_STATE: "M4 0V8M0 4H8",
     Kind.OTHER: "M0 0L8 8M0 8L8 0",
 }
+_TEXTURE = {kind: Texture(str(kind), FILL[kind], _LINES[kind]) for kind in Kind}
+#: For the document of a picture that is painted by kind.
+TEXTURES = tuple(_TEXTURE.values())
+
+
+def paint(kind: Kind) -> str:
+    """The fill of ``kind``, with its texture."""
+    return _TEXTURE[kind].paint
+
+
+def legend(kinds: Iterable[Kind], x: float, y: float) -> str:
+    """Swatches in one row, each with its texture, letter and name."""
+    parts = []
+    for kind in kinds:
+        parts.append(
+            f'<rect x="{x:g}" y="{y - 10:g}" width="18" height="13" fill="{paint(kind)}" '
+            f'stroke="#777"/>' + text(x + 22, y, f"{LETTER[kind]} {kind}", font_size=10)
+        )
+        x += 36 + 6.6 * (len(kind) + len(LETTER[kind]))
+    return "".join(parts)

@@ -9,9 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from lab_utils.kit.charts.svg import INK, OWN, document, legend, paint, size, text
+from lab_utils.kit.charts.colors import BLUE, NEEDLESS, ORANGE, WRONG
+from lab_utils.kit.charts.svg import INK, OWN, document, text
+from lab_utils.kit.words import size
 from lab_utils.steps.draw.boxes import Arrow, Box, Picture
-from lab_utils.steps.draw.colors import BLUE, LETTER, NEEDLESS, ORANGE, WRONG
+from lab_utils.steps.draw.kinds import LETTER, TEXTURES, legend, paint
 
 LANES = ("given", "forward", "recompute", "backward", "optimizer")
 _WIDTH, _ROW, _TOP, _BOX = 232, 30, 34, (204, 22)
@@ -53,7 +55,7 @@ def lanes_svg(
     body.append(legend(sorted(kinds, key=list(LETTER).index), 14, height - 8))
     count = sum(box.count for box in boxes)
     label = f"Training-step graph: {count} operators in lanes: {', '.join(lanes)}"
-    return document(width, height, label, body, alone)
+    return document(width, height, label, body, alone, TEXTURES)
 
 
 def _places(

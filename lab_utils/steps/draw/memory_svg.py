@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from lab_utils.kit.charts.axes import Scale, scale_for, turned
-from lab_utils.kit.charts.svg import document, legend, line, paint, size, text
-from lab_utils.steps.draw.colors import RED
+from lab_utils.kit.charts.axes import Scale, scale_for, turned, worst_steps
+from lab_utils.kit.charts.colors import RED
+from lab_utils.kit.charts.svg import document, line, text
+from lab_utils.kit.words import size
+from lab_utils.steps.draw.kinds import TEXTURES, legend, paint
 from lab_utils.steps.graph import Kind
 
 ByKind = Mapping[Kind, Sequence[int]]
@@ -69,7 +70,8 @@ def memory_svg(
         body.append(_wanted(panels[-1], wanted, panel_left(len(panels) - 1), scale))
     kinds = [k for k in Kind if any(any(p.by_kind.get(k, ())) for p in panels)]
     body.append(legend(kinds, _LEFT, FULL_HEIGHT - 8))
-    return document(picture_width(len(panels)), FULL_HEIGHT, _label(panels, unit), body, alone)
+    width = picture_width(len(panels))
+    return document(width, FULL_HEIGHT, _label(panels, unit), body, alone, TEXTURES)
 
 
 def picture_width(panels: int) -> float:
@@ -102,7 +104,7 @@ def _axis(scale: Scale, what: str) -> str:
 
 def _panel(panel: Panel, left: float, scale: Scale, budget: int | None, dashed: str) -> list[str]:
     total = panel.total
-    columns = worst_steps(total)
+    columns = worst_steps(total, _COLUMNS)
     right = left + _WIDTH
     title = {"text_anchor": "middle", "font_weight": "bold", "font_size": 12}
     parts = [text(left + _WIDTH / 2, 16, panel.title, **title)]
@@ -133,14 +135,6 @@ def _panel(panel: Panel, left: float, scale: Scale, budget: int | None, dashed: 
         parts.append(line(left, y, right, y, stroke_dasharray="6 4"))
         parts.append(text(left + 4, y - 4, f"{dashed} {size(budget, panel.unit)}"))
     return parts
-
-
-def worst_steps(total: Sequence[float], columns: int = _COLUMNS) -> list[int]:
-    """The steps to draw: all of them, or that of the most bytes in each column."""
-    if len(total) <= columns:
-        return list(range(len(total)))
-    edges = [i * len(total) // columns for i in range(columns + 1)]
-    return [max(range(a, b), key=total.__getitem__) for a, b in pairwise(edges)]
 
 
 def _area(floor: list[float], roof: list[float], left: float, scale: Scale) -> str:
@@ -177,7 +171,7 @@ def _wanted(panel: Panel, wanted: Sequence[int], left: float, scale: Scale) -> s
     """Step by step, or only its peak where the steps are not the same ones."""
     steps = len(panel.total)
     held = list(wanted) if len(wanted) == steps else [max(wanted)] * steps
-    columns = worst_steps(panel.total)
+    columns = worst_steps(panel.total, _COLUMNS)
     points = [f"{left + step_x(s, steps):.1f} {height_of(held[s], scale):.1f}" for s in columns]
     peak = size(max(wanted), panel.unit)
     name = text(left + 6, _TOP + 4, f"wanted: peak {peak} (dotted)", font_size=10)

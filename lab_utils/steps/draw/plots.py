@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from lab_utils.kit.charts.drawn import Drawing, drawing
-from lab_utils.kit.charts.svg import size
+from lab_utils.kit.words import size
 from lab_utils.steps.draw.memory_svg import Panel, memory_svg
 from lab_utils.steps.graph import is_opaque
 from lab_utils.steps.memory import MemoryLine

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from html import escape
 from itertools import pairwise
 
-from lab_utils.kit.charts.axes import turned
+from lab_utils.kit.charts.axes import turned, worst_steps
+from lab_utils.kit.charts.colors import BLUE, ORANGE
 from lab_utils.kit.charts.drawn import Drawing, drawing, drawing_of_words
-from lab_utils.kit.charts.svg import document, line, size, text
-from lab_utils.steps.draw.colors import BLUE, ORANGE
-from lab_utils.steps.draw.memory_svg import worst_steps
+from lab_utils.kit.charts.svg import document, line, text
+from lab_utils.kit.words import size
 from lab_utils.steps.profile import Measured, Profile
 
 _LEFT, _TOP, _WIDTH, _HEIGHT, _GAP = 64, 30, 760, 110, 34

@@ -1,17 +1,14 @@
-"""What each of our values looks like in a notebook cell.
+"""What each value of a training step looks like in a notebook cell: our picture book.
 
 A new kind of value draws itself when it is derived from ``DrawsItself`` and has a function
-here (or elsewhere) that is registered with ``drawing_of``.
+here that is registered with ``drawing_of``.
 """
 
 from __future__ import annotations
 
-from functools import singledispatch
-from typing import Any
-
 from torch import fx
 
-from lab_utils.kit.charts.drawn import Drawing, drawing_of_words
+from lab_utils.kit.charts.drawn import Drawing, drawing_of, drawing_of_words
 from lab_utils.steps.compare.differences import Diff
 from lab_utils.steps.draw.diff_picture import draw_diff
 from lab_utils.steps.draw.graph_picture import draw_graph
@@ -21,12 +18,6 @@ from lab_utils.steps.memory import MemoryLine, live_bytes
 from lab_utils.steps.profile import Profile
 from lab_utils.steps.schedule import Schedule
 from lab_utils.steps.summary import Measures
-
-
-@singledispatch
-def drawing_of(value: Any) -> Drawing:
-    """The picture of ``value``."""
-    raise TypeError(f"no picture of a {type(value).__name__} is known")
 
 
 @drawing_of.register
@@ -47,6 +38,14 @@ def _(schedule: Schedule) -> Drawing:
 @drawing_of.register
 def _(graph: fx.Graph) -> Drawing:
     return draw_graph(graph)
+
+
+def graph_bundle(graph: fx.Graph) -> dict[str, str]:
+    """What a notebook shows of a bare graph, which is not our class: words for foreign ones."""
+    inside = (node for node in graph.nodes if node.op != "output")
+    if not all({"kind", "phase"} <= node.meta.keys() for node in inside):
+        return {"text/plain": str(graph)}
+    return draw_graph(graph)._repr_mimebundle_()
 
 
 @drawing_of.register
