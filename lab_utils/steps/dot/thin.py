@@ -53,7 +53,7 @@ def thin_graph(drawing: Drawing) -> fx.Graph:
     try:
         order: list[Any] = topological_order(placeholders_first, before)
     except CycleError as error:
-        raise drawing.error(str(error)) from None
+        raise drawing.cycle_error(error) from None
     return _build(order, given, data, waits)
 
 
