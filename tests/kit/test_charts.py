@@ -124,7 +124,8 @@ def test_lines_over_steps_tell_unit_budget_and_names() -> None:
     root = ElementTree.fromstring(svg)
     assert root.get("aria-label") == "a & b"
     drawn = [path.get("class") for path in root.iter(f"{SVG}path") if path.get("class")]
-    assert drawn == ["line before", "area", "line yours", "line my-own-line", "budget"]
+    named = ["line before", "line yours", "line my-own-line"]
+    assert drawn == ["line before", "area", *named[1:], "budget", *named], "and the key"
     assert "before" not in said(over_steps_svg("", lines, key=False))
     assert "budget" not in over_steps_svg("nothing", {})
 

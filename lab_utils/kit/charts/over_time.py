@@ -41,7 +41,7 @@ def over_time_svg(lines: Sequence[Line], label: str, alone: bool) -> str:
         stairs = "".join(
             f"H{x(time):.1f}V{y(held):.1f}" for time, held in zip(one.times, one.held, strict=True)
         )
-        body.append(f'<path d="M{plot.left} {y(0):.1f}{stairs}" {_drawn(look)}/>')
+        body.append(f'<path d="M{plot.left} {y(0):.1f}{stairs}" {_drawn(look, one.title)}/>')
     body += _key([one.title for one in lines], plot.left)
     return document(plot.right + 24, plot.bottom + 42, label, body, alone)
 
@@ -79,8 +79,7 @@ def over_steps_svg(
             area = f"M{plot.left} {plot.bottom}{stairs}V{plot.bottom}z"
             body.append(f'<path class="area" d="{area}" fill="{look[0]}" opacity="0.12"/>')
         start = f"M{plot.left} {plot.y(values[0]):.1f}"
-        named = re.sub(r"\W+", "-", name)
-        body.append(f'<path class="line {named}" d="{start}{stairs}" {_drawn(look)}/>')
+        body.append(f'<path d="{start}{stairs}" {_drawn(look, name)}/>')
     if budget:
         body += plot.budget(budget, unit, class_="budget")
     body += _key(list(drawn), plot.left) if key else []
@@ -97,15 +96,20 @@ def _stairs(plot: Plot, values: Sequence[float]) -> str:
     )
 
 
-def _drawn(look: tuple[str, str]) -> str:
+def _drawn(look: tuple[str, str], name: str) -> str:
+    """How a line looks, unless the page knows the class that is its name."""
     colour, dashes = look
-    return f'fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes}"'
+    named = re.sub(r"\W+", "-", name)
+    return (
+        f'class="line {named}" fill="none" stroke="{colour}" stroke-width="2" '
+        f'stroke-dasharray="{dashes}"'
+    )
 
 
 def _key(names: Sequence[str], left: float) -> list[str]:
     """Above the plot: which line is which."""
     parts, at = [], left
     for name, look in zip(names, cycle(_LOOKS), strict=False):
-        parts.append(f'<path d="M{at:g} 12h26" {_drawn(look)}/>' + text(at + 32, 16, name))
+        parts.append(f'<path d="M{at:g} 12h26" {_drawn(look, name)}/>' + text(at + 32, 16, name))
         at += 60 + 7 * len(name)
     return parts
