@@ -35,10 +35,7 @@ grade: setup ## grade a class (FROM=folder or download, ROSTER=students.csv, LAB
 	@$(VENV) -m autograder grade $(LAB) $(if $(FROM),--from "$(FROM)",--sample) $(if $(ROSTER),--roster "$(ROSTER)") $(ARGS)
 
 notebooks: setup ## build cases, pictures, solved and student notebooks (all derived files)
-	@$(VENV) -m autograder.labs.lab4a.build
-	@$(VENV) -m autograder.labs.project.build
-	@$(VENV) -m autograder.authoring.pictures
-	@$(VENV) -m autograder.authoring.build
+	@$(VENV) -m autograder notebooks
 
 release: ## publish a release for students (SHARE=... names the folder, ARGS=--check only looks)
 	@bash setup/release.sh $(if $(SHARE),--share "$(SHARE)") $(ARGS)

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Project, notebook 5: what is worth recomputing?
 #
-# **5 points, about 2 hours.** You know the graph of a training step (notebook 1). Your own
+# **20 points, about 2 hours.** You know the graph of a training step (notebook 1). Your own
 # profiler is welcome, but not needed.
 #
 # Recomputation *drops* an activation after forward and runs the operators that made it again
@@ -69,7 +69,7 @@ pd.DataFrame(
 ).set_index("node")
 
 # %% [markdown]
-# ## Task 5.1: the candidates (¾ point, about 12 lines)
+# ## Task 5.1: the candidates (3 points, about 12 lines)
 #
 # A candidate is a node whose memory lies idle from forward to backward, and that can be made
 # again. Return a dict from each candidate to the **bytes that dropping it frees**:
@@ -116,11 +116,11 @@ def candidates(graph: fx.Graph) -> dict[fx.Node, int]:
     ### END SOLUTION
 
 
-# %% test=t51_check points=0.75 check=5.1
+# %% test=t51_check points=3 check=5.1
 check("5.1", candidates)
 
 # %% [markdown]
-# ## Task 5.2: sources and path (¾ point, about 15 lines)
+# ## Task 5.2: sources and path (3 points, about 15 lines)
 #
 # To rebuild a value, walk back from it until you meet values that are still in memory. These
 # are its **sources**; the operators in between, the value's own included, are its **path**.
@@ -163,7 +163,7 @@ def rebuild(node: fx.Node, kept: set[fx.Node], memory: dict) -> Rebuild:
     ### END SOLUTION
 
 
-# %% test=t52_check points=0.75 check=5.2
+# %% test=t52_check points=3 check=5.2
 check("5.2", rebuild)
 
 # %%
@@ -173,7 +173,7 @@ way = rebuild(tanh, kept_values(diamond, []), storages(diamond))
 print("from", sorted(n.name for n in way.sources), "by", [n.name for n in way.path])
 
 # %% [markdown]
-# ## Task 5.3: cost and ratio (¾ point, about 20 lines)
+# ## Task 5.3: cost and ratio (3 points, about 20 lines)
 #
 # Make a `Candidate(node, nbytes, last_forward, first_backward, last_backward, sources, seconds,
 # count, total)` for each candidate:
@@ -232,7 +232,7 @@ def describe(graph: fx.Graph, seconds: dict[fx.Node, float]) -> list[Candidate]:
     ### END SOLUTION
 
 
-# %% test=t53_check points=0.75 check=5.3
+# %% test=t53_check points=3 check=5.3
 check("5.3", describe)
 
 # %% [markdown]
@@ -264,7 +264,7 @@ pd.DataFrame(
 ).set_index("candidate").round(2)
 
 # %% [markdown]
-# ## Task 5.4: a choice changes the others (¾ point, about 12 lines)
+# ## Task 5.4: a choice changes the others (3 points, about 12 lines)
 #
 # Drop `t`, and whatever was to be rebuilt *from* `t` has lost a source. `update(t, chosen,
 # remaining)` keeps the account. `chosen` holds the candidates that were chosen before `t`,
@@ -313,11 +313,11 @@ def update(t: Candidate, chosen: list[Candidate], remaining: list[Candidate]) ->
     ### END SOLUTION
 
 
-# %% test=t54_check points=0.75 check=5.4
+# %% test=t54_check points=3 check=5.4
 check("5.4", update)
 
 # %% [markdown]
-# ## Task 5.5: the peak of a plan, exactly (1 point, about 30 lines)
+# ## Task 5.5: the peak of a plan, exactly (4 points, about 30 lines)
 #
 # How much does a plan save? **Not the sum of what it drops**: clones take memory too, and so
 # does everything that is read and made on the way to them. Simulate the rewritten step without
@@ -411,7 +411,7 @@ def simulate(graph: fx.Graph, drop: list[fx.Node]) -> Simulated:
     ### END SOLUTION
 
 
-# %% test=t55_check points=1 check=5.5
+# %% test=t55_check points=4 check=5.5
 check("5.5", simulate)
 
 # %% [markdown]
@@ -428,7 +428,7 @@ print(f"peak when all is dropped     {after / 1e6:6.2f} MB: saved {(before - aft
 # Dropping *everything* is no plan: the first backward node then rebuilds the whole network.
 # One has to choose.
 #
-# ## Task 5.6: the plan (1 point, about 15 lines)
+# ## Task 5.6: the plan (4 points, about 15 lines)
 #
 # Put it together. Start with nothing chosen and simulate. While the peak is above the budget:
 #
@@ -472,7 +472,7 @@ def choose(graph: fx.Graph, seconds: dict[fx.Node, float], budget: int) -> Plan:
     ### END SOLUTION
 
 
-# %% test=t56_check points=1 check=5.6
+# %% test=t56_check points=4 check=5.6
 check("5.6", choose)
 
 # %%

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Project, notebook 6: BERT and ResNet-152
 #
-# **5 points, about 2 hours, part of it waiting.** You need `describe`, `simulate` and `choose`
+# **15 points, about 2 hours, part of it waiting.** You need `describe`, `simulate` and `choose`
 # of notebook 5 (saved by `save_work`).
 #
 # Does it work on models that people train? Here you measure it, and explain what you see.
@@ -83,7 +83,7 @@ statistics = pd.DataFrame(
 statistics.groupby(["model", "phase"]).sum().round(2)
 
 # %% [markdown]
-# ### Task 6.1: the static analysis (1 point, about 12 lines)
+# ### Task 6.1: the static analysis (3 points, about 12 lines)
 #
 # One row for each candidate, in a DataFrame with the columns `activation` (its name), `bytes`
 # (what dropping it frees), `idle_seconds` (the time of all operators that run after its last
@@ -120,7 +120,7 @@ def analyse(graph: fx.Graph, seconds: dict[fx.Node, float]) -> pd.DataFrame:
     ### END SOLUTION
 
 
-# %% test=t61_check points=1 check=6.1
+# %% test=t61_check points=3 check=6.1
 check("6.1", analyse)
 
 # %%
@@ -131,7 +131,7 @@ for name, graph in graphs.items():
 table.sort_values("ratio", ascending=False).head(5)
 
 # %% [markdown]
-# ### Task 6.2: peak memory without recomputation (¾ point, about 3 lines)
+# ### Task 6.2: peak memory without recomputation (2.25 points, about 3 lines)
 #
 # *Static* memory is what the step is given and holds from its first operator to its last:
 # weights, inputs, optimizer state. Recomputation cannot make it smaller. `static_bytes(graph)`
@@ -156,7 +156,7 @@ keys = [{"model": m, "method": "none", "batch": b} for m in size["models"] for b
 rows = collect("memory.csv", keys, without)
 plot_rows(rows, "peak_bytes", "peak (GB)", "memory_without.png")
 
-# %% test=t62_check points=0.75 check=6.2
+# %% test=t62_check points=2.25 check=6.2
 check("6.2", "memory.csv")
 
 # %% [markdown] readonly=part2
@@ -171,7 +171,7 @@ check("6.2", "memory.csv")
 # saves more.
 
 # %% [markdown]
-# ### Task 6.3: a rewriter for real models (1 point, about 20 lines)
+# ### Task 6.3: a rewriter for real models (3 points, about 20 lines)
 #
 # Rewrite `graph` in place. For each backward node that reads lost values (forward nodes that
 # are not in `kept_values(graph, drop)`): with `run_again`, clone these values and all lost
@@ -204,11 +204,11 @@ def recompute(graph: fx.Graph, drop: list[fx.Node]) -> None:
     ### END SOLUTION
 
 
-# %% test=t63_check points=1 check=6.3
+# %% test=t63_check points=3 check=6.3
 check("6.3", recompute)
 
 # %% [markdown]
-# ### Task 6.4: peak memory with recomputation (¾ point, about 8 lines)
+# ### Task 6.4: peak memory with recomputation (2.25 points, about 8 lines)
 #
 # For each model and batch, make a plan with the budget `static + 0.7 × (peak − static)`. Return
 # a dict with `static_bytes`, `peak_bytes` (of the plan, **simulated**), `dropped` (how many),
@@ -241,11 +241,11 @@ keys = [{**key, "method": "recomputed"} for key in keys]
 rows = collect("memory.csv", keys, planned)
 plot_rows(rows, "peak_bytes", "peak (GB)", "memory.png")
 
-# %% test=t64_check points=0.75 check=6.4
+# %% test=t64_check points=2.25 check=6.4
 check("6.4", "memory.csv")
 
 # %% [markdown]
-# ### Task 6.5: the price (½ point, about 6 lines)
+# ### Task 6.5: the price (1.5 points, about 6 lines)
 #
 # Time real steps of small models, with and without recomputation. For the method
 # `"recomputed"`, choose a plan with the budget of task 6.4 and `recompute` what it drops. Return
@@ -279,11 +279,11 @@ keys = [
 rows = collect("latency.csv", keys, timed)
 plot_rows(rows, "median", "one step (ms)", "latency.png")
 
-# %% test=t65_check points=0.5 check=6.5
+# %% test=t65_check points=1.5 check=6.5
 check("6.5", "latency.csv")
 
-# %% [markdown] task=q66 points=0.5
-# ### Question 6.6: memory (½ point, about 150 words, in a new cell below)
+# %% [markdown] task=q66 points=1.5
+# ### Question 6.6: memory (1.5 points, about 150 words, in a new cell below)
 #
 # Look at `memory.png`. How does the saving change with the mini-batch, and why? Which of the
 # two models gains more, and what in its operators explains it? Compare the saving with
@@ -296,8 +296,8 @@ check("6.5", "latency.csv")
 # expensive operators) and that recompute buffers make the saving smaller than the sum.
 # ### END MARK SCHEME
 
-# %% [markdown] task=q67 points=0.5
-# ### Question 6.7: time (½ point, about 150 words, in a new cell below)
+# %% [markdown] task=q67 points=1.5
+# ### Question 6.7: time (1.5 points, about 150 words, in a new cell below)
 #
 # Look at `latency.png`. What does recomputation cost, in percent? Does the estimate with which
 # the plan was made agree with what you measured? When is recomputation worth it, and when

@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-from autograder.labs.lab4a.models import renamed
+from autograder.reference.renamed import renamed
 from lab_utils.steps.compare.diff import diff
 from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.dot.write import write_dot

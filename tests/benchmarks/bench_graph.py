@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from torch import fx
 
-from autograder.labs.lab4a.models import renamed
+from autograder.reference.renamed import renamed
 from autograder.reference.rewrite import block_activations, rewrite
 from lab_utils.steps.compare.diff import diff
 from lab_utils.steps.dot.read import read_dot
