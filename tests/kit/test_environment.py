@@ -46,7 +46,7 @@ def test_the_command_prints_a_line_for_each_thing(tmp_path: Path) -> None:
 
 def test_it_works_where_torch_is_missing(tmp_path: Path) -> None:
     """In an interpreter without any package: it must say so, and not fall over."""
-    code = "from lab_utils.kit.commands import main; import sys; sys.exit(main(['check-env']))"
+    code = "from lab_utils.__main__ import main; import sys; sys.exit(main(['check-env']))"
     command = [sys.executable, "-S", "-c", code]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)

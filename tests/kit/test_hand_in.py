@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 from autograder.authoring.build import main as build
 from autograder.collect import collect, read_roster
+from lab_utils.__main__ import main
 from lab_utils.kit import hand_in
-from lab_utils.kit.commands import main
 from lab_utils.kit.course import Assignment, Course, read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.hand_in import Owner, Report, archive, inspection, owner, rerun, widget

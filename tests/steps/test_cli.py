@@ -14,7 +14,7 @@ import pytest
 from autograder import cli as autograder_cli
 from autograder.cli import main as autograder
 from autograder.labs.lab4a import guarded_run
-from lab_utils.kit.commands import main
+from lab_utils.__main__ import main
 from lab_utils.kit.root import ROOT
 from lab_utils.steps import workloads as models
 from tests.support.dot_files import THIN
