@@ -128,6 +128,7 @@ def test_lines_over_steps_tell_unit_budget_and_names() -> None:
     assert drawn == ["line before", "area", *named[1:], "budget", *named], "and the key"
     assert "before" not in said(over_steps_svg("", lines, key=False))
     assert "budget" not in over_steps_svg("nothing", {})
+    assert "nan" not in over_steps_svg("odd", {"yours": [float("nan"), float("inf"), 1]})
 
 
 def test_a_picture_without_references_is_the_same_every_time() -> None:

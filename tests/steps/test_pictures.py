@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -21,7 +22,8 @@ from lab_utils.kit.charts.colors import NEEDLESS, WRONG
 from lab_utils.kit.charts.drawn import drawing_of
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
-from lab_utils.labs.lab4a import TASKS, open_graph, public_cases
+from lab_utils.labs.lab4a import LAB, open_graph, public_cases
+from lab_utils.labs.lab4a.show import SHOW
 from lab_utils.labs.project.records import Plan
 from lab_utils.steps.compare.diff import Differs, diff
 from lab_utils.steps.dot.read import read_dot
@@ -185,14 +187,14 @@ def test_a_wait_for_a_view_is_drawn_at_the_value_that_it_looks_at() -> None:
 FILES = {"1.5": "llm_mlp.dot", "4.2": "llm_mlp_ar.dot"}
 
 
-@pytest.mark.parametrize("task_id", list(TASKS))
+@pytest.mark.parametrize("task_id", [task.id for task in LAB.tasks])
 def test_every_check_draws_the_answer_beside_what_is_wanted(task_id: str) -> None:
-    task = TASKS[task_id]
-    assert task.picture is not None
+    task, ask = LAB.task_called(task_id), LAB.ask(task_id)
+    show: Any = SHOW[task_id]
     reference = ROOT / "autograder" / "reference"
     asked = reference / FILES[task_id] if task_id in FILES else functions()[FUNCTION_OF[task_id]]
     for case in public_cases(task_id):
-        shown = task.picture(case, attempt(task, asked, case.given)["answer"])
+        shown = show(case, attempt(task, ask, asked, case.given)["answer"])
         parsed(shown.svg)
         assert shown.words
         assert "red and dashed" not in shown.html.lower()
@@ -200,9 +202,10 @@ def test_every_check_draws_the_answer_beside_what_is_wanted(task_id: str) -> Non
 
 def test_a_forgotten_reader_is_drawn_red_and_dashed() -> None:
     given = public_cases("3.1")[0]
-    answer = attempt(TASKS["3.1"], lambda graph, clones: None, given.given)["answer"]
-    assert TASKS["3.1"].picture is not None
-    html = TASKS["3.1"].picture(given, answer).html
+    task, ask = LAB.task_called("3.1"), LAB.ask("3.1")
+    answer = attempt(task, ask, lambda graph, clones: None, given.given)["answer"]
+    show: Any = SHOW["3.1"]
+    html = show(given, answer).html
     assert "Red and dashed: missing" in html
     assert "missing: d_l3_down_proj_w reads l3_gate_up_proj_recomp" in html
     assert "needless: d_l3_down_proj_w reads l3_gate_up_proj" in html

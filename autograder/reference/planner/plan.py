@@ -13,6 +13,7 @@ from autograder.reference.apply import rewrite_with
 from autograder.reference.planner.search import Choice, Search
 from autograder.reference.simulate import Fate, Simulator
 from autograder.reference.values import NEVER, Step
+from lab_utils.kit.words import size
 from lab_utils.steps.kept import is_early
 from lab_utils.steps.memory import live_bytes
 from lab_utils.steps.schedule import program_order
@@ -60,16 +61,16 @@ class Plan:
 
     def __str__(self) -> str:
         text = (
-            f"peak {_mb(self.peak)} in place of {_mb(self.peak_before)}: {len(self.recomputed)} "
+            f"peak {size(self.peak)} in place of {size(self.peak_before)}: {len(self.recomputed)} "
             f"values recomputed in {1e3 * self.seconds:.3g} ms"
         )
         if self.fits:
             return text
         if self.budget < self.floor:
-            why = f"below the floor of {_mb(self.floor)}, which is set by {self.floor_at}"
+            why = f"below the floor of {size(self.floor)}, which is set by {self.floor_at}"
         else:
             why = "not reached"
-        return f"the budget of {_mb(self.budget)} is {why}. Best plan: {text}"
+        return f"the budget of {size(self.budget)} is {why}. Best plan: {text}"
 
 
 def plan(graph: fx.Graph, budget: int, seconds: Mapping[str, float]) -> Plan:
@@ -154,14 +155,10 @@ def lowest_peak(step: Step) -> tuple[int, str]:
     for life in line.alive(at):
         if not is_early(life.storage.owner) or life.storage.owner.op == "placeholder":
             kinds[life.kind] += life.nbytes
-    parts = ", ".join(f"{_mb(nbytes)} of {kind}" for kind, nbytes in kinds.most_common(3))
+    parts = ", ".join(f"{size(nbytes)} of {kind}" for kind, nbytes in kinds.most_common(3))
     return peak, f"{step.order[at].name} ({step.order[at].meta['phase']}), with {parts} in memory"
 
 
 def _sources(step: Step, maker: int) -> list[str]:
     read = step.makers[maker]
     return [*(step.values[index].name for index in read.reads), *(n.name for n in read.given)]
-
-
-def _mb(nbytes: int) -> str:
-    return f"{nbytes / 1e6:.4g} MB"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from math import isfinite
 
 from lab_utils.kit.charts.axes import Plot, scale_for, worst_steps
 from lab_utils.kit.charts.colors import BLUE, GREEN, ORANGE, PALE
@@ -57,8 +58,9 @@ def over_steps_svg(
 ) -> str:
     """Lines from the first to the last step, each as long as the plot however many it has.
 
-    Of the line called ``yours`` the area below is tinted. A line has its name as a class, and
-    the budget is a ``budget``, so that a page may give them its own colours.
+    What is no number is drawn as zero. Of the line called ``yours`` the area below is tinted.
+    A line has its name as a class, and the budget is a ``budget``, so that a page may give
+    them its own colours.
 
     Args:
         title: the alternative text.
@@ -69,7 +71,11 @@ def over_steps_svg(
         alone: with a white ground, for a file or an image; else it takes the page's colours.
         key: whether the picture says which line is which.
     """
-    drawn = {name: list(values) for name, values in lines.items() if values}
+    drawn = {
+        name: [value if isfinite(value) else 0.0 for value in values]
+        for name, values in lines.items()
+        if values
+    }
     scale = scale_for(max([budget or 0, *map(max, drawn.values())]), unit)
     plot = Plot(scale, top=34 if key else 14, width=560, height=180)
     body = plot.axes(what, "step", [(plot.left, "first"), (plot.right, "last")])

@@ -14,6 +14,7 @@ from torch import fx
 
 from lab_utils.kit.guard import refuse_while_asked
 from lab_utils.kit.task import Finding
+from lab_utils.kit.words import size
 from lab_utils.labs.graphs.nodes import Names, by_name
 from lab_utils.steps.dot.values import value_text
 from lab_utils.steps.graph import copy_graph, mark_recomputed, operator_name, phase
@@ -178,8 +179,8 @@ def over_budget(graph: fx.Graph, schedule: Schedule, budget: int, look: str) -> 
     held = [x.name for x in largest if x.kind in ("ACTIVATION", "RECOMP")][:3]
     return [
         Finding(
-            f"a peak of {_size(line.peak)} {_when(schedule)} (held: {', '.join(held)}, …)",
-            f"at most {_size(budget)}",
+            f"a peak of {size(line.peak)} {_when(schedule)} (held: {', '.join(held)}, …)",
+            f"at most {size(budget)}",
             look,
         )
     ]
@@ -200,10 +201,6 @@ def late_reads(graph: fx.Graph, names: Iterable[str]) -> list[tuple[fx.Node, fx.
         for value in reader.all_input_nodes
         if value.name in wanted
     ]
-
-
-def _size(nbytes: int) -> str:
-    return f"{nbytes / 1e6:.2f} MB" if nbytes >= 1e6 else f"{nbytes / 1e3:.1f} KB"
 
 
 def _when(schedule: Schedule) -> str:
