@@ -20,10 +20,12 @@ help: ## list the targets
 setup: ## install requirements.txt into .venv (PYTHON=... chooses the interpreter)
 	@PYTHON="$(PYTHON)" bash setup/venv.sh
 
-lab: setup ## open the notebooks in JupyterLab
+lab: setup ## open the start page and the notebooks in JupyterLab
 	@mkdir -p notebooks
+	-@$(VENV) -m lab_utils start >/dev/null
 	@echo "starting JupyterLab with notebooks/; press Ctrl-C twice to end it"
-	@$(VENV) -m jupyterlab $(BROWSER) --notebook-dir=notebooks --log-level=WARN $(ARGS)
+	@$(VENV) -m jupyterlab $(BROWSER) --notebook-dir=notebooks \
+		--LabApp.default_url=/lab/tree/START.ipynb --log-level=WARN $(ARGS)
 
 test: setup ## run linters, type checker and tests (ARGS="-k dot" goes to pytest)
 	@bash tests/all.sh $(ARGS)

@@ -3,6 +3,7 @@
 from lab_utils.kit.course.course_file import (
     COURSE_FILE,
     RELEASE_NAME,
+    START,
     Assignment,
     Course,
     CourseError,

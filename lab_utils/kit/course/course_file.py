@@ -14,6 +14,7 @@ from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
 
 RELEASE_NAME = "recompute-lab"  # archives and folders of releases begin with it
+START = "START.ipynb"  # the start page, beside the folders of the labs (see kit/start)
 COURSE_FILE = ROOT / "setup" / "course.toml"
 _NAME = r"\d\d[a-z]?_[a-z0-9_]+"  # of a notebook: 01_profiler, 05b_checkin
 

@@ -11,10 +11,12 @@ import zipfile
 from pathlib import Path
 from tempfile import mkdtemp
 
-from lab_utils.kit.course.course_file import RELEASE_NAME
+from lab_utils.kit.course.course_file import RELEASE_NAME, START
 
 MARK = ".unpacked"  # what was changed after this file was written is a student's work
 CLOCK_SECONDS = 2.0  # shared disks and Drive round their times
+# The start page is written anew at every start, and is nobody's work; JupyterLab keeps a copy.
+OURS = {START, START.replace(".", "-checkpoint.")}
 
 
 def unpack(archive: Path, base: Path, kernel: str = "") -> Path:
@@ -51,7 +53,7 @@ def with_work(base: Path, newest: Path) -> Path | None:
         if folder == newest or not mark.is_file():
             continue
         files = [path for path in (folder / "notebooks").rglob("*") if path.is_file()]
-        last = max((path.stat().st_mtime for path in files), default=0.0)
+        last = max((path.stat().st_mtime for path in files if path.name not in OURS), default=0.0)
         if last > mark.stat().st_mtime + CLOCK_SECONDS:
             touched[last] = folder
     return touched[max(touched)] if touched else None
