@@ -15,11 +15,13 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from string import Template
+from tempfile import TemporaryDirectory
 
 from autograder.authoring.build import Files, derive
-from lab_utils.kit.course import RELEASE_NAME, Course, read_course
+from lab_utils.kit.course import RELEASE_NAME, START, Course, read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
+from lab_utils.kit.start import start_notebook
 
 STUDENT = "setup/student"  # templates of files that only a release has
 #: What lab_utils may consist of; anything else is somebody's forgotten file.
@@ -75,6 +77,7 @@ def make_release(root: Path = ROOT) -> Release:
     """
     course = read_course(root / "setup" / "course.toml")
     files = {path: data for path, data in derive(root).items() if path.startswith("notebooks/")}
+    files[f"notebooks/{START}"] = _start_page(files, course)
     files |= _helpers(root)
     files |= {name: (root / name).read_bytes() for name in COPIED}
     files["requirements.txt"] = _until(root / "requirements.txt", REQUIREMENTS_END)
@@ -87,6 +90,15 @@ def make_release(root: Path = ROOT) -> Release:
     if newest is None:
         raise ReleaseError("CHANGELOG.md has no dated heading, as in ## 0.1.0, 2026-11-16")
     return Release(version, newest[1], files)
+
+
+def _start_page(notebooks: Files, course: Course) -> bytes:
+    """The page on which students start, about notebooks that nobody has opened yet."""
+    with TemporaryDirectory(prefix="start-") as folder:
+        for path, content in notebooks.items():
+            (Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
+            (Path(folder) / path).write_bytes(content)
+        return start_notebook(course, Path(folder) / "notebooks").encode()
 
 
 def _helpers(root: Path) -> Files:
