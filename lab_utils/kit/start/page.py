@@ -85,20 +85,19 @@ class Page:
 
     def _assignment(self, standing: Standing) -> str:
         lab, found = standing.lab, next_notebook(self.standings)
-        facts = self._facts(lab) if standing.is_released else "not released yet"
         head = (
             f'<h2 style="display:inline">{escape(lab.label)}: {escape(lab.title)}</h2><br>\n'
-            f"{_bar(standing)} &nbsp; {escape(facts)}<br>\n{escape(lab.about)}"
+            f"{escape(lab.about)}<br>\n{_bar(standing)} &nbsp; {escape(self._facts(lab))}"
         )
         if not standing.is_released:
-            return f"<p>{head}</p>"
+            return f"<p>{head} · <i>not released yet</i></p>"
         is_next = found is not None and found[0] == lab
         is_open = is_next or (standing.is_begun and not standing.is_done)
         heads = "".join(f'<th width="{w}" style="{_LEFT}">{name}</th>' for name, w in _COLUMNS)
         rows = "\n".join(_row(lab, notebook) for notebook in standing.notebooks)
         return (
             f"<details{' open' * is_open}><summary>{head}</summary>\n"
-            f'<table style="width:100%">\n<thead><tr>{heads}</tr></thead>\n'
+            f'<table style="width:100%;margin-top:12px">\n<thead><tr>{heads}</tr></thead>\n'
             f"<tbody>\n{rows}\n</tbody></table>\n"
             f"<p>{escape(_words(standing.tasks))}. {escape(_packed(standing))}</p></details><br>"
         )
