@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograder.authoring.build import Files
 
 
 def add_notebooks(commands: Any) -> None:
@@ -12,6 +17,7 @@ def add_notebooks(commands: Any) -> None:
     parser = commands.add_parser(
         "notebooks", help="build cases, pictures, solved and student notebooks"
     )
+    parser.add_argument("labs", nargs="*", metavar="LAB", help="only these; default: all")
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if any is stale")
     parser.set_defaults(run=run)
 
@@ -27,12 +33,13 @@ def run(options: argparse.Namespace) -> int:
     from lab_utils.kit.course import read_course
     from lab_utils.kit.root import ROOT
 
-    labs = read_course().labs
+    course = read_course()
+    labs = [course.lab(lab).id for lab in options.labs] or list(course.labs)
     print(f"cases and pictures of {', '.join(labs)} …", flush=True)
     texts = derived_files(labs)
     differences = [f"{path} is stale" for path in write_or_check(texts, options.check)]
     print(f"notebooks of {', '.join(labs)} …", flush=True)
-    books = derive(ROOT)
+    books = _of_labs(derive(ROOT), labs, ROOT)
     differences += stale(ROOT, books)
     if options.check:
         for line in differences:
@@ -41,3 +48,15 @@ def run(options: argparse.Namespace) -> int:
     write(ROOT, books)
     print(f"{len(texts) + len(books)} files up to date, {len(differences)} of them changed")
     return 0
+
+
+def _of_labs(books: Files, labs: Sequence[str], root: Path) -> Files:
+    """The notebooks of these labs as they should be, and those of others as they are."""
+
+    def current(path: str, wanted: bytes) -> bytes | None:
+        if path.split("/")[1] in labs:
+            return wanted
+        return (root / path).read_bytes() if (root / path).is_file() else None
+
+    found = ((path, current(path, content)) for path, content in books.items())
+    return {path: content for path, content in found if content is not None}
