@@ -2,7 +2,7 @@
 # Sets the lab up for a student on Open OnDemand. In the field for custom pre-load commands:
 #
 #     module load anaconda3
-#     bash /the/course/folder/lab4A_setup.sh
+#     bash /the/course/folder/lab_setup.sh
 #
 # May run at every start, and twice at once. It unpacks the newest release of the folder in
 # which it lies beside what the student has, makes a virtual environment, registers a kernel,
@@ -12,12 +12,12 @@
 # LAB_NEED_MB  room that an installation needs (default: by the size of the wheels)
 # LAB_WAIT     seconds to wait for another session that is setting up (default: 900)
 
-lab4a_setup() ( # a subshell: nothing of it stays in a session that sources this file
+lab_setup() ( # a subshell: nothing of it stays in a session that sources this file
     set +e -u
     share=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
     if [ -z "${LAB_HOME:-}${HOME:-}" ]; then
         echo "FAIL  HOME is not set, so that there is no place for your work"
-        echo "      cure: write export LAB_HOME=/a/folder/of/yours above the line with lab4A_setup.sh"
+        echo "      cure: write export LAB_HOME=/a/folder/of/yours above the line with lab_setup.sh"
         exit 0
     fi
     base=${LAB_HOME:-${HOME:-}/recompute-lab}
@@ -39,7 +39,7 @@ lab4a_setup() ( # a subshell: nothing of it stays in a session that sources this
         if ! mkdir -p "$state" 2>/dev/null || ! : 2>/dev/null >>"$log"; then
             log=/dev/null
             fail "cannot write in $base" \
-                "see with df -h ~ and quota -s whether your disk is full, and delete what you do not need; or set LAB_HOME to another folder above the line with lab4A_setup.sh"
+                "see with df -h ~ and quota -s whether your disk is full, and delete what you do not need; or set LAB_HOME to another folder above the line with lab_setup.sh"
             return 1
         fi
         if [ "$(wc -c <"$log")" -gt 1000000 ]; then
@@ -109,7 +109,7 @@ if sys.version_info < (3, 11):
 print(sys._base_executable)' 2>/dev/null) && return
         done
         fail "found no Python 3.11 or newer (python3 is $(python3 --version 2>&1))" \
-            "write module load anaconda3 above the line with lab4A_setup.sh; module avail lists others"
+            "write module load anaconda3 above the line with lab_setup.sh; module avail lists others"
         return 1
     }
 
@@ -132,7 +132,7 @@ print(sys._base_executable)' 2>/dev/null) && return
             folder=${folder%/}
             if ! [ -r "$zip" ]; then
                 fail "cannot read a release in $share" \
-                    "run lab4A_setup.sh where it lies, in the course's folder; if you did, tell the course's staff that current.zip cannot be read"
+                    "run lab_setup.sh where it lies, in the course's folder; if you did, tell the course's staff that current.zip cannot be read"
             else
                 fail "cannot unpack $name into $base: $(tail -n 1 "$log" | cut -c 1-200)" \
                     "make room (see df -h '$base' and quota -s), and start again"
@@ -262,7 +262,7 @@ sys.exit(not any(fact.ok and fact.text.startswith("torch ") for fact in environm
     if make_room_for_state && lock && choose_python && bring_release && make_venv; then
         register_kernel
         self_test
-        say "      to pack: cd '$work' && '$venv/bin/python' -m lab_utils pack lab4a"
+        say "      to pack: cd '$work' && '$venv/bin/python' -m lab_utils pack LAB"
     fi
     if [ "$failed" -eq 0 ]; then
         say "OK    all is ready. Open this folder: ${work:-}/notebooks"
@@ -273,4 +273,4 @@ sys.exit(not any(fact.ok and fact.text.startswith("torch ") for fact in environm
     exit 0
 )
 
-lab4a_setup || :
+lab_setup || :

@@ -26,7 +26,7 @@ def add_grade(commands: Any) -> None:
     grade = commands.add_parser(
         "grade", help="grade a class", description="Grade a class; run it again to go on."
     )
-    grade.add_argument("lab", help="its id in setup/course.toml, such as lab4a")
+    grade.add_argument("lab", help="its id in setup/course.toml")
     what = grade.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--from", dest="source", type=Path, help="a folder of zips, or an LMS' bulk download"
@@ -113,7 +113,7 @@ def _short(path: Path) -> str:
 
 
 def _sample(lab: str) -> Path:
-    name = f"autograder.{lab}.sample_class"
+    name = f"autograder.labs.{lab}.sample_class"
     try:
         known = importlib.util.find_spec(name)
     except ModuleNotFoundError:

@@ -2,7 +2,7 @@
 
 ::
 
-    plan = read_plan("lab4a", root / "solutions/lab4a")
+    plan = read_plan(lab, root / "solutions" / lab)
     with Grader(plan, jobs=2) as grader:
         print(grader.executor.reached)
         for graded in grader.map(submissions):

@@ -9,7 +9,7 @@ from typing import Any
 BUILD = "build/release"
 
 
-def add_command(commands: Any) -> None:
+def add_release(commands: Any) -> None:
     """Add it to the command line."""
     release = commands.add_parser("release", help="publish what students get into the share")
     release.add_argument("--share", metavar="DIR", help="default: share in setup/course.toml")
@@ -50,7 +50,7 @@ def _release(options: argparse.Namespace) -> int:
     for remark in publish(release, share):
         print(f"remark    {remark}")
     print(f"published {share}/releases/{release.name}.zip")
-    print(f"students  bash '{share}/lab4A_setup.sh'")
+    print(f"students  bash '{share}/lab_setup.sh'")
     if options.wheels:
         new = fill_wheelhouse(release, share, options.wheels)
         print(f"wheels    {len(new)} new in {share}/wheelhouse")

@@ -26,7 +26,7 @@ from lab_utils.kit.start import start_notebook
 STUDENT = "setup/student"  # templates of files that only a release has
 #: What lab_utils may consist of; anything else is somebody's forgotten file.
 KINDS = {".py", ".dot", ".json", ".svg", ".css", ".js", ".html", ".md"}
-COPIED = ("LICENSE", "requirements.lock", "setup/venv.sh", "setup/lab4A_setup.sh")
+COPIED = ("LICENSE", "requirements.lock", "setup/venv.sh", "setup/lab_setup.sh")
 # A release has no need of what is only for authors, graders and developers.
 REQUIREMENTS_END = "# authoring and grading"
 PROJECT_END = "[tool.ruff]"
@@ -132,7 +132,7 @@ def _without_extensions(path: Path) -> bytes:
     text = "\n".join(kept).rstrip()
     labs = tomllib.loads(text)["labs"]
     if any("extensions" in lab for lab in labs.values()):
-        raise ReleaseError(f"{path.name}: write extensions as a table, [labs.lab4a.extensions]")
+        raise ReleaseError(f"{path.name}: write extensions as a table, [labs.NAME.extensions]")
     return f"{text}\n".encode()
 
 

@@ -2,7 +2,7 @@
 
 ::
 
-    SHARE/lab4A_setup.sh                       what students' sessions run
+    SHARE/lab_setup.sh                       what students' sessions run
     SHARE/current.zip                          a link to the newest release
     SHARE/releases/recompute-lab-0.1.0-….zip   this and all earlier ones
     SHARE/wheelhouse/                          packages for nodes without internet
@@ -21,7 +21,7 @@ from pathlib import Path
 from autograder.release.contents import Release, ReleaseError
 from lab_utils.kit.files import write_whole
 
-SCRIPT = "setup/lab4A_setup.sh"
+SCRIPT = "setup/lab_setup.sh"
 FILE, FOLDER = 0o644, 0o755
 
 

@@ -44,7 +44,7 @@ def fill_wheelhouse(release: Release, share: Path, python: str = sys.executable)
 
 
 def kernel_requirements(release: Release) -> str:
-    """What a kernel needs where JupyterLab is there already; lab4A_setup.sh does the same."""
+    """What a kernel needs where JupyterLab is there already; lab_setup.sh does the same."""
     lines = release.files["requirements.txt"].decode().splitlines()
     kept = [line for line in lines if line and not line.startswith(("#", "jupyterlab"))]
     return "\n".join([*kept, "ipykernel"]) + "\n"

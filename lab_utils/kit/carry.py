@@ -17,6 +17,7 @@ from typing import Any
 from lab_utils.kit.course import CourseError, read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.files import write_whole
+from lab_utils.kit.root import ROOT
 
 FILE = Path("my_work.py")
 _STUB = "raise NotImplementedError"  # what an unfilled cell holds
@@ -47,7 +48,7 @@ def save_work(*functions: Callable[..., Any], file: Path | str = FILE) -> None:
         print(f"saved for the next notebooks: {', '.join(saved)}")
 
 
-def load_work(name: str, file: Path | str = FILE, instead: str = "the shipped graph") -> Any:
+def load_work(name: str, file: Path | str = FILE, instead: str = "what we ship") -> Any:
     """The saved function ``name``, or None with a word to the student if it is not there.
 
     It is looked for beside the notebook, then in the folders of the course's other labs (what
@@ -88,7 +89,7 @@ def _labs() -> list[str]:
     try:
         return sorted(read_course().labs)
     except CourseError:
-        return sorted(path.parent.name for path in Path(__file__).parent.glob("lab*/__init__.py"))
+        return sorted(path.name for path in (ROOT / "lab_utils" / "labs").iterdir())
 
 
 def _parts(text: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What every command line of ours shares: one line on stderr for a user's mistake, and exit codes."""
+"""What our command lines share: exit codes, and one line on stderr for a user's mistake."""
 
 from __future__ import annotations
 

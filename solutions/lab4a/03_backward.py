@@ -134,7 +134,7 @@ film({"without recomputation": base, "with it": graph})
 # If you finished notebook 2: does your own injection work together with your rewiring?
 
 # %%
-inject = load_work("inject_recomputation")
+inject = load_work("inject_recomputation", instead="the shipped graph")
 if inject is not None:
     mine = open_graph("llm_mlp")
     named = {node.name: node for node in mine.nodes}

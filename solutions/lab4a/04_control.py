@@ -132,8 +132,8 @@ check("4.1", add_control_dependencies)
 
 # %%
 save_work(add_control_dependencies)
-inject = load_work("inject_recomputation")
-rewire = load_work("rewire_backward")
+inject = load_work("inject_recomputation", instead="the shipped graph")
+rewire = load_work("rewire_backward", instead="the shipped graph")
 
 # %% solution=t42
 ### BEGIN SOLUTION

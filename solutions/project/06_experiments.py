@@ -44,11 +44,11 @@ from lab_utils.labs.project import check, in_backward, is_early, kept_values, ru
 from lab_utils.labs.project.experiments import (
     collect,
     plot_rows,
-    settings,
     static_bytes,
     time_step,
     trace_model,
 )
+from lab_utils.labs.project.tables import settings
 from lab_utils.steps.estimate import estimated_seconds
 
 describe, simulate, choose = (

@@ -19,7 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 
-from autograder.authoring.build import Files, derive, main, register, stale
+from autograder.authoring.build import Files, build, derive, register, stale
+from autograder.authoring.derived import derived_files, write_or_check
 from autograder.authoring.frame import FRAME
 from autograder.release.leaks import leaks, texts
 from lab_utils.kit.course import Assignment, read_course
@@ -98,7 +99,7 @@ def course(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def built(course: Path) -> Path:
-    assert main([], course) == 0
+    build(course)
     return course
 
 
@@ -241,13 +242,14 @@ SOLUTION = "# %% solution=t1\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n"
     ],
 )
 def test_a_mistake_is_one_line_that_names_file_and_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: str, line: int, words: str
+    tmp_path: Path, cells: str, line: int, words: str
 ) -> None:
     make_course(tmp_path, HEADER + cells)
-    assert main([], tmp_path) == 1
-    (error,) = capsys.readouterr().err.splitlines()
+    with pytest.raises(LabError) as caught:
+        build(tmp_path)
+    (error,) = str(caught.value).splitlines()
     header = HEADER.count("\n")
-    assert error.startswith(f"build: {SOURCE}:{header + line}: ")
+    assert error.startswith(f"{SOURCE}:{header + line}: ")
     assert words in error
     assert not (tmp_path / "notebooks").exists()
 
@@ -265,7 +267,7 @@ def test_cell_magics_stay_what_they_are(tmp_path: Path) -> None:
 
 
 def test_a_source_that_the_course_does_not_list_is_refused(course: Path) -> None:
-    write(course / f"solutions/{LAB}_02_second.py", SAMPLE)
+    write(course / f"solutions/{LAB}/02_second.py", SAMPLE)
     with pytest.raises(LabError, match="02_second.py:1: setup/course.toml lists no such notebook"):
         derive(course)
 
@@ -285,7 +287,7 @@ def test_python_files_and_caches_stay_with_us(course: Path, name: str) -> None:
 
 
 def test_every_build_gives_the_same_bytes(tmp_path: Path) -> None:
-    code = "import sys, pathlib, autograder.authoring.build as b; b.main([], pathlib.Path(sys.argv[1]))"
+    code = "import sys, pathlib, autograder.authoring.build as b; b.build(pathlib.Path(sys.argv[1]))"
     found = []
     for seed in ("1", "2"):
         course = make_course(tmp_path / f"course {seed}")
@@ -305,14 +307,12 @@ def test_an_edit_changes_the_id_of_no_other_cell(course: Path) -> None:
     assert [cell_id for cell_id in after if cell_id in before] == before
 
 
-def test_check_names_what_is_stale(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--check"], built) == 0
+def test_check_names_what_is_stale(built: Path) -> None:
+    assert build(built, check=True) == []
     write(built / SOURCE, SAMPLE.replace("A sample", "Another sample"))
     (built / RELEASED).unlink()
     write(built / "notebooks" / "old" / "09_gone.ipynb", "{}")
-    capsys.readouterr()
-    assert main(["--check"], built) == 1
-    lines = capsys.readouterr().err.splitlines()
+    lines = build(built, check=True)
     named = [
         (RELEASED, "missing"),
         ("notebooks/old/09_gone.ipynb", "no source"),
@@ -328,8 +328,12 @@ def test_what_has_no_source_any_more_is_removed_and_the_rest_stays(built: Path) 
     write(built / "notebooks" / LAB / "mine.dot", "digraph {}")
     write(built / "notebooks" / ".ipynb_checkpoints" / "a.ipynb", "{}")
     (built / SOURCE).unlink()
+    with pytest.raises(LabError, match=f"{SOURCE} is not there, though setup/course.toml lists"):
+        build(built)
+    toml = (built / "setup" / "course.toml").read_text()
+    write(built / "setup" / "course.toml", re.sub(r"notebooks = .*", "notebooks = []", toml))
     (built / "solutions" / LAB / "images" / "dot.svg").unlink()
-    assert main([], built) == 0
+    build(built)
     left = {path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file()}
     assert {path for path in left if path.startswith(("solutions", "notebooks"))} == {
         "notebooks/README.md",
@@ -342,7 +346,7 @@ def test_building_runs_nothing_and_leaves_no_gradebook(tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     cells = f"# %% test=t1 points=1\nopen({str(ran)!r}, 'w')\n# AUTOTEST 1 + 1\n"
     course = make_course(tmp_path / "course", HEADER + cells)
-    assert main([], course) == 0
+    build(course)
     assert not ran.exists()
     assert not list(course.rglob("*.db"))
 
@@ -402,6 +406,11 @@ def test_built_files_are_up_to_date() -> None:
     assert not stale(ROOT, derive()), "run make notebooks"
 
 
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.id)
+def test_cases_and_pictures_are_up_to_date(lab: Assignment) -> None:
+    assert not write_or_check(derived_files([lab.id]), check=True), "run make notebooks"
+
+
 def test_students_get_what_is_built_and_nothing_else() -> None:
     released = {
         path.relative_to(ROOT).as_posix(): path.read_bytes()
@@ -453,7 +462,7 @@ def test_solved_gets_full_marks_and_unfilled_none(
     """Through nbgrader's own autograde, as each front end saves the notebooks."""
     saved = {"jupyter": lambda notebook: notebook, "colab": as_colab, "vscode": as_vscode}[dialect]
     course = copy_course(tmp_path)
-    assert main([], course) == 0
+    build(course)
     solved = folder_of(course / "solutions", lab.id)
     unfilled = folder_of(course / "notebooks", lab.id)
     submit(course, lab.id, "solved", {name: saved(nb) for name, nb in solved.items()})

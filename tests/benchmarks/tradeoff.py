@@ -2,8 +2,8 @@
 
 ``python -m tests.benchmarks.tradeoff`` runs ``torch.utils.checkpoint`` around every block and
 the min-cut partitioner at several budgets, on the model of ``tradeoff_graph``, and writes
-``autograder/labs/project/opponents.json``; ``make notebooks`` puts the points on the curve. The peak
-is watched while the step runs. The work is the estimate of all operators that run, less that
+``autograder/labs/project/opponents.json``; ``make notebooks`` puts the points on the curve. The
+peak is watched while the step runs. The work is the estimate of all operators that run, less that
 of the same step without recomputation: the same on every machine, as all times of the curve.
 """
 
@@ -20,12 +20,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from autograder.labs.project.build import tradeoff_workload
 from lab_utils.labs.project.experiments import static_bytes
 from lab_utils.labs.project.tradeoff import Point
+from lab_utils.kit.root import ROOT
 from lab_utils.steps.estimate import operator_seconds
 from tests.benchmarks.models import blocks
 from tests.benchmarks.opponents import Run, eager_step, min_cut_step, watched_peak
 from tests.support.workloads import Case, make_case
 
-FILE = Path(__file__).parents[2] / "autograder" / "lab4b" / "opponents.json"
+FILE = ROOT / "autograder" / "labs" / "project" / "opponents.json"
 NAMES = ("torch.utils.checkpoint per block", "min-cut partitioner")
 BUDGETS = (1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
 

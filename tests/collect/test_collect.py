@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from autograder.collect import CollectError, collect
 from autograder.collect.notebook import BrokenNotebook, read_cells
-from autograder.collect.records import Limits, RemarkKind, Submission, shown
+from autograder.collect.records import Bounds, HandIn, RemarkKind, shown
 from autograder.collect.released import Released
 from autograder.collect.repair import repair
 from tests.support.collect_class import (
@@ -211,7 +211,7 @@ def test_garbage_never_raises_and_never_leaves_its_folder(
         assert collect(source, LAB, top / "submitted", roster, root=course) == rows
 
 
-def told_uploads(row: Submission) -> int:
+def told_uploads(row: HandIn) -> int:
     """How many uploads a row speaks of."""
     several = [r.text for r in row.remarks if r.kind == RemarkKind.SEVERAL_UPLOADS]
     return int(several[0].split()[0]) if several else 1
@@ -222,7 +222,7 @@ def test_a_notebook_of_garbage_is_read_or_refused(
     released: dict[str, Released], data: bytes
 ) -> None:
     with suppress(BrokenNotebook):
-        notebook, _ = repair(read_cells(data, Limits()), released[FIRST])
+        notebook, _ = repair(read_cells(data, Bounds()), released[FIRST])
         check(notebook)
 
 
@@ -233,7 +233,7 @@ def test_hostile_texts_take_no_time_that_grows_with_their_square(
     source = random.Random(0).choices(["x", "y", "(", ")", " ", "=", '"', "def "], k=2000)
     cell = {"cell_type": "code", "source": "".join(source), "metadata": {}}
     data = json.dumps({"cells": [cell] * 300}).encode()
-    check(repair(read_cells(data, Limits()), released[FIRST])[0])
+    check(repair(read_cells(data, Bounds()), released[FIRST])[0])
 
 
 def test_names_are_shown_in_one_short_line() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from autograder.collect import RosterError, read_roster
 from autograder.collect.names import Names
-from autograder.collect.records import Limits, RemarkKind
+from autograder.collect.records import Bounds, RemarkKind
 from autograder.collect.roster import Roster, Student
 from autograder.collect.words import squashed
 from tests.support.collect_class import (
@@ -317,7 +317,7 @@ def test_a_bulk_download_with_bad_entries_loses_nobody(take: Take, tmp_path: Pat
         for row in rows:
             assert kinds(row) == [kind, RemarkKind.NOTHING_TO_GRADE]
             assert row.folder is None
-    rows = take(source=tmp_path / "bulk.zip", limits=Limits(upload=2))
+    rows = take(source=tmp_path / "bulk.zip", limits=Bounds(upload=2))
     assert len(rows) == len(entries)
 
 

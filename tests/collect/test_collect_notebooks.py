@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from nbformat.notebooknode import NotebookNode
 
 from autograder.collect.notebook import read_cells
-from autograder.collect.records import MB, Limits, Remark, RemarkKind
+from autograder.collect.records import MB, Bounds, RemarkKind
 from autograder.collect.released import Released, read_released
 from autograder.collect.repair import repair
+from autograder.remark import Remark
 from lab_utils.kit.root import ROOT
 from tests.support.collect_class import (
     ANSWERS,
@@ -220,7 +221,7 @@ def test_every_dialect_is_read(
 
 def test_half_a_surrogate_pair_can_be_written(released: dict[str, Released]) -> None:
     data = rb'{"cells": [{"cell_type": "code", "source": ["x = \"\ud800\""]}]}'
-    notebook, _ = repair(read_cells(data, Limits()), released[FIRST])
+    notebook, _ = repair(read_cells(data, Bounds()), released[FIRST])
     nbformat.writes(notebook).encode()
 
 
@@ -245,7 +246,7 @@ Mended = tuple[NotebookNode, tuple[Remark, ...]]
 
 def mend(notebook: NotebookNode, released: Released) -> Mended:
     """Save, read and repair; the result is sound and has every marked cell once, as released."""
-    result, remarks = repair(read_cells(as_saved(notebook), Limits()), released)
+    result, remarks = repair(read_cells(as_saved(notebook), Bounds()), released)
     check(result)
     wanted = {released.marked[at]: released.cells[at] for at in released.marked}
     found = [cell for cell in result.cells if "nbgrader" in cell.metadata]
@@ -383,7 +384,7 @@ def test_retyped_cells_are_set_right(
         cell.cell_type = cell_type if cell.cell_type == "code" else "code"
         cell.pop("outputs", None)
         cell.pop("execution_count", None)
-    result, remarks = repair(read_cells(as_saved(notebook), Limits()), released[FIRST])
+    result, remarks = repair(read_cells(as_saved(notebook), Bounds()), released[FIRST])
     check(result)
     assert sources(result) == sources(solved[FIRST])
     assert kinds(remarks) == [RemarkKind.RETYPED]
@@ -432,7 +433,7 @@ def test_whatever_happens_to_cells_all_are_there_once_and_untouched_solutions_st
 ) -> None:
     name = data.draw(st.sampled_from(NOTEBOOKS))
     notebook, untouched = data.draw(damaged(solved[name]))
-    result, _ = repair(read_cells(as_saved(notebook), Limits()), released[name])
+    result, _ = repair(read_cells(as_saved(notebook), Bounds()), released[name])
     check(result)
     found = [cell for cell in result.cells if "nbgrader" in cell.metadata]
     assert Counter(order(result)) == Counter(released[name].marked.values())
@@ -444,7 +445,7 @@ def test_whatever_happens_to_cells_all_are_there_once_and_untouched_solutions_st
     mine = sources(solved[name])
     assert {key: sources(result)[key] for key in untouched} == {key: mine[key] for key in untouched}
     # Mending is done once: a mended notebook is sound.
-    again, more = repair(read_cells(as_bytes(result), Limits()), released[name])
+    again, more = repair(read_cells(as_bytes(result), Bounds()), released[name])
     assert again == result
     assert set(kinds(more)) <= {RemarkKind.NOT_FILLED_IN}
 

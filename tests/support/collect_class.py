@@ -17,12 +17,13 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator
 
-from autograder.authoring.build import main
+from autograder.authoring.build import build
 from autograder.collect import Roster, Student
-from autograder.collect.records import Remark, RemarkKind, Submission
+from autograder.collect.records import HandIn, RemarkKind
+from autograder.remark import Remark
 from tests.support.sample_course import COURSE, HEADER, LAB, make_course, write
 
-Take = Callable[..., list[Submission]]
+Take = Callable[..., list[HandIn]]
 """Collects what is handed in, given by the name of each file."""
 Files = dict[str, bytes]
 
@@ -77,7 +78,6 @@ MICHAEL = Student("mstone2", "Michael", "Stone")
 CLASS = Roster((JANE, ZOE, LIAM, WEI, MICHAEL))
 
 
-TABLE = 'files = ["memory.csv"]\n'
 
 
 def build_course(folder: Path) -> Path:
@@ -85,9 +85,9 @@ def build_course(folder: Path) -> Path:
     make_course(folder)
     entry = f'{{ name = "{FIRST}", points = 7 }}'
     both = f'{entry}, {{ name = "{SECOND}", points = 2 }}'
-    write(folder / "setup" / "course.toml", COURSE.replace(entry, both) + TABLE)
-    write(folder / "solutions" / f"{LAB}_{SECOND}.py", SECOND_SOURCE)
-    assert main([], folder) == 0
+    write(folder / "setup" / "course.toml", COURSE.replace(entry, both))
+    write(folder / "solutions" / LAB / f"{SECOND}.py", SECOND_SOURCE)
+    build(folder)
     return folder
 
 
@@ -149,9 +149,9 @@ def put(folder: Path, files: Mapping[str, bytes], first_time: int = 1_700_000_00
     return folder
 
 
-def kinds(remarks: Submission | Iterable[Remark]) -> list[RemarkKind]:
+def kinds(remarks: HandIn | Iterable[Remark]) -> list[RemarkKind]:
     """What the remarks are about."""
-    found = remarks.remarks if isinstance(remarks, Submission) else remarks
+    found = remarks.remarks if isinstance(remarks, HandIn) else remarks
     return [remark.kind for remark in found]
 
 
@@ -201,24 +201,24 @@ def check(notebook: NotebookNode) -> None:
     assert not [cell for cell in notebook.cells if cell.get("outputs")]
 
 
-def names_in(row: Submission) -> set[str]:
+def names_in(row: HandIn) -> set[str]:
     assert row.folder is not None
     return {path.name for path in row.folder.iterdir()}
 
 
-def graded(row: Submission, name: str) -> dict[str, str]:
+def graded(row: HandIn, name: str) -> dict[str, str]:
     """Sources by grade_id in a collected notebook."""
     assert row.folder is not None
     path = row.folder / f"{name}.ipynb"
     return sources(nbformat.read(path, as_version=nbformat.NO_CONVERT))
 
 
-def only(rows: list[Submission]) -> Submission:
+def only(rows: list[HandIn]) -> HandIn:
     (row,) = rows
     return row
 
 
-def text_of(row: Submission, kind: RemarkKind) -> str:
+def text_of(row: HandIn, kind: RemarkKind) -> str:
     """The remark of this kind; there must be exactly one."""
     (text,) = [remark.text for remark in row.remarks if remark.kind == kind]
     return text

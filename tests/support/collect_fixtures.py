@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from nbformat.notebooknode import NotebookNode
 
-from autograder.collect import Roster, Submission, collect
+from autograder.collect import HandIn, Roster, collect
 from autograder.collect.records import RemarkKind
 from autograder.collect.released import Released, read_released
 from tests.support.collect_class import (
@@ -50,7 +50,7 @@ def good(solved: dict[str, NotebookNode]) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def take(course: Path, tmp_path: Path) -> Callable[..., list[Submission]]:
+def take(course: Path, tmp_path: Path) -> Callable[..., list[HandIn]]:
     """Collect what lies in the folder ``in`` (or elsewhere) into the folder ``submitted``."""
 
     def collected(
@@ -58,7 +58,7 @@ def take(course: Path, tmp_path: Path) -> Callable[..., list[Submission]]:
         roster: Roster | None = CLASS,
         source: Path | None = None,
         **options: Any,
-    ) -> list[Submission]:
+    ) -> list[HandIn]:
         (tmp_path / "in").mkdir(exist_ok=True)
         put(tmp_path / "in", files or {})
         into = tmp_path / "submitted"

@@ -76,7 +76,7 @@ class Cluster:
             set -e  # as strict as a batch script may be
             module() {{ [ "$1" = load ] && PATH="{self.modules}:$PATH"; }}
             {before or "module load anaconda3"}
-            {variables.pop("LINE", f'bash "{self.share}/lab4A_setup.sh"')}
+            {variables.pop("LINE", f'bash "{self.share}/lab_setup.sh"')}
             echo "the session goes on as $(id -u)"
         """
         return subprocess.Popen(

@@ -15,13 +15,12 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograder.classroom.grade import Order
 from autograder.grading.verdict import (
     CaseVerdict,
-    MemoryLines,
-    Remark,
     SubmissionVerdict,
     TaskVerdict,
     save_verdict,
 )
-from lab_utils.kit.checks import Finding
+from autograder.remark import Remark
+from lab_utils.kit.task import Finding
 from tests.support.collect_class import build_course
 from tests.support.sample_course import write
 

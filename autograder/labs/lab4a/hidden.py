@@ -44,7 +44,7 @@ def _chart(_task: str, case: Case, answer: Any) -> Chart | None:
         "yours": tuple(mine.total),
         "reference": tuple(case.wanted["line"]),
     }
-    return Chart(case.name, lines, case.wanted[budget])
+    return Chart(f"Memory held at each step, on {case.name}", lines, case.wanted[budget])
 
 
 HIDDEN = Hidden(

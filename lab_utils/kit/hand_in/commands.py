@@ -43,7 +43,7 @@ def _pack(options: argparse.Namespace) -> int:
     lab = hand_in.chosen_lab(course, options.lab, here)
     folder = hand_in.work_folder(lab, here)
     if not options.no_run:
-        _check_packages()
+        _check_packages(lab.id)
     owner = (
         owner_called(options.first or "", options.last or "")
         if options.first or options.last
@@ -68,11 +68,11 @@ def _here() -> Path:
         raise LabError("the folder in which you are is gone: cd to the lab's folder") from None
 
 
-def _check_packages() -> None:
+def _check_packages(lab: str) -> None:
     """Better one line than one for each cell that fails for want of a package."""
     from lab_utils.kit.machine.environment import name_in, needed_packages
 
-    missing = [name_in(package) for package, found in needed_packages().items() if not found]
+    missing = [name_in(package) for package, found in needed_packages(lab).items() if not found]
     if missing:
         raise LabError(
             f"{sys.executable} cannot run the notebooks, since it lacks {', '.join(missing)}: pack "

@@ -36,7 +36,7 @@ def begin(lab: str, places: Sequence[Path]) -> Path:
     _import_from(folder)
     importlib.import_module(
         "lab_utils.kit.machine.colab"
-    ).install_missing()  # no longer from the zip
+    ).install_missing(lab)  # no longer from the zip
     here = folder / "notebooks" / lab
     os.chdir(here)
     print(f"The lab's files: {here}")
@@ -47,9 +47,9 @@ def begin(lab: str, places: Sequence[Path]) -> Path:
     return here
 
 
-def install_missing() -> None:
+def install_missing(lab: str) -> None:
     """Install what the lab needs and Colab lacks; torch and numpy stay as they are."""
-    needed = needed_packages()
+    needed = needed_packages(lab)
     missing = [r for r, found in needed.items() if not found and name_in(r) not in KEPT]
     if not missing:
         return

@@ -20,13 +20,15 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from lab_utils.kit.course import CourseError, read_course
 from lab_utils.kit.files import is_looked_at
+from lab_utils.kit.lab import lab_of
 from lab_utils.kit.root import ROOT
 
 FREE_BYTES = 200_000_000
 FREE_FILES = 1_000
 CLOCK_SECONDS = 300  # how far the clocks of machine and disk may be apart
-_EXPERIMENTS = "lab_utils.labs.project.experiments"  # a notebook that says so needs more packages
+_ALWAYS = "notebook"  # the optional dependencies that every notebook has
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Fact:
 def environment(folder: Path | None = None) -> list[Fact]:
     """What the lab needs, and whether it is there; ``folder`` is where the student works."""
     here = folder or Path.cwd()
-    packages = [*_packages(needed_packages()), *_experiments(here)]
+    packages = [*_packages(needed_packages(here.name)), *_of_others(here.name)]
     return [*_python(), *packages, _kernel(), _dot(), *_disk(here), _clock(here)]
 
 
@@ -70,12 +72,12 @@ def check_environment(folder: Path | None = None) -> bool:
 
 
 def _project() -> dict[str, list[str]]:
-    """What ``pyproject.toml`` asks for: Python, what every notebook needs, what experiments do."""
+    """What ``pyproject.toml`` asks for: Python, what all need, and what some labs need."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return {
         "python": [f"Python{project['requires-python']}"],
-        "packages": [*project["dependencies"], *project["optional-dependencies"]["notebook"]],
-        "experiments": project["optional-dependencies"]["project"],
+        "all": project["dependencies"],
+        **project["optional-dependencies"],
     }
 
 
@@ -103,26 +105,39 @@ def _packages(needed: Mapping[str, str]) -> Iterator[Fact]:
         yield Fact(f"{name} {found}", cure)
 
 
-def _experiments(folder: Path) -> Iterator[Fact]:
-    """What only some notebooks need: a FAIL where they lie, so that none stops half-way."""
-    needed = needed_packages("experiments")
-    books = (path.read_text(encoding="utf-8", errors="replace") for path in folder.glob("*.ipynb"))
-    if any(_EXPERIMENTS in book for book in books):
-        yield from _packages(needed)
-        return
-    for requirement, found in needed.items():
-        name = name_in(requirement)
-        missing = f"{name} is not there; only the experiments of notebook 06 need it"
+def _of_others(assignment: str) -> Iterator[Fact]:
+    """What only other labs need: no FAIL here."""
+    here = needed_packages(assignment)
+    users: dict[str, list[str]] = {}
+    for other in _assignments():
+        for requirement in needed_packages(other).keys() - here.keys():
+            users.setdefault(requirement, []).append(other)
+    for requirement, labs in users.items():
+        name, found = name_in(requirement), _installed(name_in(requirement))
+        missing = f"{name} is not there; only {' and '.join(labs)} need{'s' * (len(labs) == 1)} it"
         yield Fact(f"{name} {found}" if found else missing)
 
 
-def needed_packages(part: str = "packages") -> dict[str, str]:
-    """What the lab needs, as in ``torch>=2.9,<2.15``, and the version that is installed, if any."""
+def _assignments() -> list[str]:
     try:
-        wanted = _project()[part]
+        return list(read_course().labs)
+    except CourseError:
+        return []
+
+
+def needed_packages(assignment: str = "") -> dict[str, str]:
+    """What an assignment needs, as in ``torch>=2.9,<2.15``, and the installed version, if any."""
+    lab = lab_of(assignment) if assignment.isidentifier() else None
+    try:
+        wanted = _project()
     except OSError:
         return {}
-    return {requirement: _installed(name_in(requirement)) for requirement in wanted}
+    parts = (*(lab.packages if lab else ()), "all", _ALWAYS)
+    return {
+        requirement: _installed(name_in(requirement))
+        for part in parts
+        for requirement in wanted[part]
+    }
 
 
 def name_in(requirement: str) -> str:

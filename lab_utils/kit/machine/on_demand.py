@@ -1,4 +1,4 @@
-"""What ``lab4A_setup.sh`` does in Python: unpack a release beside earlier ones, register a kernel.
+"""What ``lab_setup.sh`` does in Python: unpack a release beside earlier ones, register a kernel.
 
 It runs before anything is installed, from inside the zip, and needs the standard library only.
 """

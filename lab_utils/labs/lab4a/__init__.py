@@ -61,10 +61,10 @@ LAB = Lab(
     names={
         "Peak": ".records",
         "Uses": ".records",
-        "assemble": ".assemble",
+        "assemble": ".assembly",
         "in_backward": "lab_utils.steps.kept",
         "kept_values": "lab_utils.steps.kept",
-        "open_graph": ".assemble",
+        "open_graph": ".assembly",
     },
 )
 check, public_cases, __getattr__ = LAB.check, LAB.public_cases, LAB.named

@@ -9,7 +9,7 @@ from torch import fx
 
 from lab_utils.kit.charts.colors import NEEDLESS, RIGHT, WRONG
 from lab_utils.kit.charts.drawn import Drawing, drawing, stacked
-from lab_utils.kit.task import Case
+from lab_utils.kit.task import Case, Show
 from lab_utils.labs.graphs.replies import graph_of
 from lab_utils.labs.graphs.show import before_and_after, rewired_readers
 from lab_utils.steps.compare.diff import diff
@@ -126,7 +126,7 @@ def _eager(graph: fx.Graph) -> MemoryLine:
     return live_bytes(graph, as_soon_as_possible(graph))
 
 
-SHOW = {
+SHOW: dict[str, Show] = {
     "1.1": kinds,
     "1.2": lifetimes,
     "1.3": profile,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lab_utils.kit.charts.drawn import picture_book
 from lab_utils.kit.lab import Lab, Small
 from lab_utils.kit.task import Task
 from lab_utils.labs.graphs.files import DotFile
@@ -74,4 +75,5 @@ LAB = Lab(
         "run_again": _RERUN,
     },
 )
+picture_book("lab_utils.labs.project.show.plan")
 check, public_cases, __getattr__ = LAB.check, LAB.public_cases, LAB.named

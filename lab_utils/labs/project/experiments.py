@@ -126,6 +126,8 @@ def read_rows(file: str | Path) -> list[Row]:
 def time_step(graph: fx.Graph, repeats: int) -> Row:
     """Seconds of one step: median, smallest and largest of ``repeats`` runs after a warm-up.
 
+    ``total`` is the time of all these runs together.
+
     On a GPU also the peak that CUDA's allocator saw, in bytes.
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -140,7 +142,7 @@ def time_step(graph: fx.Graph, repeats: int) -> Row:
         run(graph, values)
         times.append(clock() - start)
     row: Row = {"median": statistics.median(times), "min": min(times), "max": max(times)}
-    row |= {"repeats": repeats, "device": device}
+    row |= {"repeats": repeats, "total": sum(times), "device": device}
     if device == "cuda":
         row["cuda_peak_bytes"] = torch.cuda.max_memory_allocated()
     return row

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from torch import fx
 
+from lab_utils.kit.charts.drawn import drawing_of
+
 
 class Rebuild(NamedTuple):
     """How a value is rebuilt: from which values, by running which operators."""
@@ -57,9 +59,7 @@ class Plan(NamedTuple):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """A bare plan in a cell is a picture."""
-        from lab_utils.labs.project.show.plan import draw_plan
-
-        return draw_plan(self.drop, self.nbytes)._repr_mimebundle_()
+        return drawing_of(self)._repr_mimebundle_()
 
 
 def record(fields: Mapping[str, Any], nodes: Mapping[str, fx.Node]) -> Candidate:

@@ -581,8 +581,8 @@ WRONG = (
         "3.1",
         "rewire_backward",
         "    for original, clone in clones.items():",
-        "    from lab_utils.labs.lab4a import rewrite_judge\n"
-        "    rewrite_judge.rewired(graph, {o.name: c.name for o, c in clones.items()})\n"
+        "    from lab_utils.labs.graphs import judge\n"
+        "    judge.rewired(graph, {o.name: c.name for o, c in clones.items()})\n"
         "    for original, clone in ():",
         "is to do this itself",
     ),

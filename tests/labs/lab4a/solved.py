@@ -1,4 +1,4 @@
-"""The functions of the solved notebooks of Labs 4A and 4B, taken from their sources."""
+"""The functions of the solved notebooks of Lab 4A and the project, taken from their sources."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ FUNCTION_OF = {
 }
 
 
-#: The same for Lab 4B.
-LAB4B_FUNCTION_OF = {
+#: The same for the project.
+PROJECT_FUNCTION_OF = {
     "5.1": "candidates",
     "5.2": "rebuild",
     "5.3": "describe",
@@ -43,7 +43,7 @@ def _cells(lab: str) -> tuple[tuple[str, str], ...]:
     """(header, text) of every cell of all sources of a lab."""
     return tuple(
         (cell.partition("\n")[0].strip(), cell.partition("\n")[2])
-        for source in sorted(SOLUTIONS.glob(f"{lab}_0*.py"))
+        for source in sorted((SOLUTIONS / lab).glob("0*.py"))
         for cell in re.split(r"^# %%", source.read_text(encoding="utf-8"), flags=re.MULTILINE)
     )
 
@@ -75,7 +75,7 @@ def functions(
     """All solution functions, with text of some of them replaced: name -> (old, new)."""
     space: dict[str, Any] = {"__name__": "__main__"}
     exec(_imports(lab), space)
-    for name in (FUNCTION_OF if lab == "lab4a" else LAB4B_FUNCTION_OF).values():
+    for name in (FUNCTION_OF if lab == "lab4a" else PROJECT_FUNCTION_OF).values():
         text = solution_text(name, lab)
         if changes and name in changes:
             old, new = changes[name]

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import pytest
 
-from autograder.labs.lab4a.grade import _lent, check, graded_cases
-from lab_utils.kit.checks import CheckFailed, Finding, Verdict, run_check
-from lab_utils.labs import project as lab4b
-from lab_utils.labs.lab4a import TASKS, open_graph
+from autograder.grading.hidden import hidden_of
+from lab_utils.kit.errors import CheckFailed
+from lab_utils.kit.judge import Verdict
+from lab_utils.kit.task import Finding
+from lab_utils.labs import project
+from lab_utils.labs.lab4a import LAB, open_graph
 from lab_utils.steps.graph import control_dependencies
 from tests.labs.lab4a.catalogue import RIGHT, WRONG, Change
 from tests.labs.lab4a.solved import FUNCTION_OF, functions
+from tests.support.judged import lent, points_of, verdict_of
 
-assemble = import_module("lab_utils.labs.lab4a.assemble")  # the package has a function of this name
+assembly = import_module("lab_utils.labs.lab4a.assembly")
 
 
-def verdict_on(task_id: str, function: Any) -> Verdict:
-    return run_check(TASKS[task_id], function, graded_cases(task_id))
+verdict_on = partial(verdict_of, "lab4a")
 
 
 def handed_in(change: Change) -> dict[str, Any]:
@@ -32,13 +35,13 @@ def test_the_solution_has_full_marks(task_id: str) -> None:
     space = functions()
     verdict = verdict_on(task_id, space[FUNCTION_OF[task_id]])
     assert verdict.passed, verdict
-    assert verdict.points == TASKS[task_id].points
+    assert verdict.points == LAB.task_called(task_id).points
 
 
 @pytest.mark.parametrize("change", WRONG, ids=lambda change: change.name)
 def test_a_wrong_hand_in_loses_its_task(change: Change) -> None:
     verdict = verdict_on(change.loses, handed_in(change)[change.function])
-    assert verdict.points < TASKS[change.loses].points
+    assert verdict.points < LAB.task_called(change.loses).points
     for word in change.says:
         assert word in str(verdict), verdict
 
@@ -52,7 +55,7 @@ def test_no_other_task_loses_points(
     for task_id, name in FUNCTION_OF.items():
         calls = getattr(space[name], "__code__", None)
         if task_id != change.loses and calls and change.function in calls.co_names:
-            assert check(task_id, space[name]) == TASKS[task_id].points
+            assert points_of("lab4a", task_id, space[name]) == LAB.task_called(task_id).points
 
 
 @pytest.mark.parametrize("change", RIGHT, ids=lambda change: change.name)
@@ -74,8 +77,9 @@ def test_there_are_enough_of_them() -> None:
 def test_lending_gives_the_own_function_back() -> None:
     space = functions()
     own = space["recompute_set"]
-    with _lent("2.2", space["inject_recomputation"]) as lent:
-        assert lent
+    case = hidden_of("lab4a").graded_cases("2.2")[0]
+    with lent("lab4a", "2.2", space["inject_recomputation"], case) as names:
+        assert names == ["recompute_set"]
         assert space["recompute_set"] is not own
     assert space["recompute_set"] is own
 
@@ -96,7 +100,7 @@ def test_a_result_of_another_form_is_told_in_words(task_id: str, result: Any) ->
     verdict = verdict_on(task_id, lambda *_, **__: result)
     if task_id not in ("3.1", "4.1"):  # these return nothing: the graph is what counts
         assert "yours" in str(verdict)
-    assert verdict.points < TASKS[task_id].points
+    assert verdict.points < LAB.task_called(task_id).points
 
 
 def test_an_error_in_a_hand_in_names_its_line() -> None:
@@ -138,7 +142,11 @@ def test_a_profiler_that_is_made_already() -> None:
 
 def test_one_more_graph_is_one() -> None:
     found = (Finding("yours", "wanted", "look"),)
-    text = str(Verdict(TASKS["1.1"], tuple((name, found) for name in ("first", "second"))))
+    text = str(
+        Verdict(
+            LAB.task_called("1.1"), tuple((name, found) for name in ("first", "second")), "graph"
+        )
+    )
     assert text.startswith("Task 1.1  first (and on 1 more graph)\n")
 
 
@@ -154,12 +162,12 @@ def test_one_more_graph_is_one() -> None:
         ("5.6", "choose", lambda p: p._replace(drop=[n.name for n in p.drop]), "is text"),
     ],
 )
-def test_lab_4b_wants_nodes_and_records_too(
+def test_the_project_wants_nodes_and_records_too(
     task_id: str, function: str, told: Any, says: str
 ) -> None:
-    own = functions(lab="lab4b")[function]
+    own = functions(lab="project")[function]
     with pytest.raises(CheckFailed, match=re.escape(says)):
-        lab4b.check(task_id, lambda *arguments: told(own(*arguments)))
+        project.check(task_id, lambda *arguments: told(own(*arguments)))
 
 
 def test_a_step_that_does_not_end_is_done_for_the_student(
@@ -168,9 +176,9 @@ def test_a_step_that_does_not_end_is_done_for_the_student(
     """A loop without end in task 2.1 costs neither 4.2 nor the steps after it."""
     loop = "    while True:\n        pass\n    visit(target)\n    return order\n"
     space = functions({"recompute_set": ("    visit(target)\n    return order\n", loop)})
-    monkeypatch.setattr(assemble, "PATIENCE", 0.5)
+    monkeypatch.setattr(assembly, "PATIENCE", 0.5)
     steps = ("inject_recomputation", "rewire_backward", "add_control_dependencies")
-    graph = assemble.assemble(*(space[name] for name in steps))
+    graph = assembly.assemble(*(space[name] for name in steps))
     assert any(map(control_dependencies, graph.nodes))
     told = capsys.readouterr().out
     assert "no result after 0.5 seconds" in told

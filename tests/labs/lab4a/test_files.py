@@ -6,21 +6,19 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import torch
 from torch import fx, nn
 
-from autograder.authoring.derived import ROOT
-from autograder.labs.lab4a import build as lab4a
 from autograder.labs.lab4a.cases import rewrite_cases
 from autograder.labs.lab4a.two_files import judge_pair
-from autograder.labs.project import build as lab4b
 from autograder.reference.rewrite import rewrite
-from lab_utils.kit.checks import Case, Verdict, run_check
 from lab_utils.kit.errors import LabError
-from lab_utils.labs.lab4a import TASKS, assemble, public_cases
+from lab_utils.kit.judge import Verdict
+from lab_utils.kit.root import ROOT
+from lab_utils.kit.task import Case
+from lab_utils.labs.lab4a import assemble, public_cases
 from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.dot.write import write_dot
 from lab_utils.steps.graph import copy_graph
@@ -28,6 +26,7 @@ from lab_utils.steps.storage import overwritten_inputs
 from lab_utils.steps.trace.step import trace_workload
 from lab_utils.steps.workloads import Workload
 from tests.labs.lab4a.solved import functions
+from tests.support.judged import verdict_of
 
 REFERENCE = ROOT / "autograder" / "reference"
 
@@ -35,18 +34,11 @@ REFERENCE = ROOT / "autograder" / "reference"
 def file_verdict(task_id: str, text: str, tmp_path: Path) -> Verdict:
     file = tmp_path / {"1.5": "llm_mlp.dot", "4.2": "llm_mlp_ar.dot"}[task_id]
     file.write_text(text, encoding="utf-8")
-    return run_check(TASKS[task_id], file, public_cases(task_id))
+    return verdict_of("lab4a", task_id, file, public_cases(task_id))
 
 
 def reference(name: str) -> str:
     return (REFERENCE / name).read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("lab", [lab4a, lab4b], ids=["lab4a", "lab4b"])
-def test_derived_graphs_and_cases_are_fresh(
-    lab: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert lab.main(["--check"]) == 0, f"run make notebooks: {capsys.readouterr().out}"
 
 
 def test_references_pass(tmp_path: Path) -> None:
@@ -107,7 +99,7 @@ def test_a_file_edited_by_hand_is_found(
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    verdict = run_check(TASKS["1.5"], tmp_path / "llm_mlp.dot", public_cases("1.5"))
+    verdict = verdict_of("lab4a", "1.5", tmp_path / "llm_mlp.dot", public_cases("1.5"))
     assert "there is no file" in str(verdict)
 
 
@@ -192,7 +184,7 @@ def test_dropout_keeps_its_mask() -> None:
     mask_times_value = next(n for n in graph.nodes if n.name == "drop")
     case = _one_case(graph, [mask_times_value.name])
     good = functions()["inject_recomputation"]
-    assert run_check(TASKS["2.2"], good, [case]).passed
+    assert verdict_of("lab4a", "2.2", good, [case]).passed
     new_mask = functions(
         {
             "inject_recomputation": (
@@ -201,7 +193,7 @@ def test_dropout_keeps_its_mask() -> None:
             )
         }
     )["inject_recomputation"]
-    verdict = run_check(TASKS["2.2"], new_mask, [case])
+    verdict = verdict_of("lab4a", "2.2", new_mask, [case])
     assert not verdict.passed
     assert "drop_" in str(verdict), verdict
 
@@ -230,6 +222,6 @@ def test_batch_norm_is_not_run_twice() -> None:
     easy = next(n for n in graph.nodes if n.name == "up")
     given = dict(_one_case(graph, [easy.name]).given) | {"drop": [relu.name]}
     case = Case("batch norm", given, {"program_budget": 10**9, "work_budget": 10**9})
-    verdict = run_check(TASKS["2.2"], functions()["inject_recomputation"], [case])
+    verdict = verdict_of("lab4a", "2.2", functions()["inject_recomputation"], [case])
     assert not verdict.passed, "running statistics must not be updated twice"
     assert "norm" in str(verdict)

@@ -1,4 +1,4 @@
-"""The tables that the solved notebook 06 writes, with ``LAB4B_SIZE=small``."""
+"""The tables that the solved notebook 06 writes, with ``PROJECT_SIZE=small``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
-from lab_utils.labs.project.experiments import collect, settings
+from lab_utils.labs.project.experiments import collect
+from lab_utils.labs.project.tables import settings
 from tests.labs.lab4a.solved import functions, solution_text
 
 METHODS = ("none", "recomputed")
@@ -35,9 +36,9 @@ def tables() -> dict[str, str]:
 
 
 def _measured() -> dict[str, str]:
-    space: dict[str, Any] = functions(lab="lab4b") | {"size": settings()}
+    space: dict[str, Any] = functions(lab="project") | {"size": settings()}
     for name in ("recompute", "without", "planned", "timed"):
-        exec(solution_text(name, "lab4b"), space)
+        exec(solution_text(name, "project"), space)
     size = settings()
     with TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         memory, latency = Path(folder, "memory.csv"), Path(folder, "latency.csv")

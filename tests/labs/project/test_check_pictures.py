@@ -1,33 +1,32 @@
-"""Pictures of Lab 4B's checks: yours beside what is wanted, never in the verdict's way."""
+"""Pictures of the project's checks: yours beside what is wanted, never in the verdict's way."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
 import IPython.display
 import pytest
 
-import autograder.labs.project.grade
-import lab_utils.labs.lab4a
-import lab_utils.labs.project
-from autograder.labs.project import reference
-from lab_utils.kit import checks
+from lab_utils.kit import show
+from lab_utils.kit.ask import attempt
 from lab_utils.kit.charts.drawn import Drawing
-from lab_utils.kit.checks import Case, attempt, run_check
-from lab_utils.labs.project import TASKS, public_cases, result_problems
-from tests.labs.lab4a.solved import LAB4B_FUNCTION_OF, functions
+from lab_utils.kit.task import Case
+from lab_utils.labs import lab4a
+from lab_utils.labs.lab4a.show import SHOW as LAB4A_SHOW
+from lab_utils.labs.project import LAB, public_cases
+from lab_utils.labs.project.judge import JUDGE, result_problems
+from lab_utils.labs.project.show import SHOW
+from tests.labs.lab4a.solved import PROJECT_FUNCTION_OF, functions
 from tests.labs.project.catalogue import WRONG
+from tests.support.judged import verdict_of
 
 TEXTS = re.compile(r"<text[^>]*>([^<]*)</text>")
 
 
 def drawn(task_id: str, case: Case, answer: Any) -> Drawing:
-    picture = TASKS[task_id].picture
-    assert picture is not None
-    drawing = picture(case, answer)
+    drawing: Drawing = SHOW[task_id](case, answer)
     root = ElementTree.fromstring(drawing.svg)
     assert root.get("role") == "img"
     assert root.get("aria-label")
@@ -36,16 +35,16 @@ def drawn(task_id: str, case: Case, answer: Any) -> Drawing:
 
 
 def test_every_check_has_a_picture() -> None:
-    for lab in (lab_utils.labs.lab4a, lab_utils.labs.project):
-        assert [task.id for task in lab.TASKS.values() if task.picture is None] == []
+    assert {task.id for task in lab4a.LAB.tasks} == LAB4A_SHOW.keys()
+    assert {task.id for task in LAB.tasks} == SHOW.keys()
 
 
-@pytest.mark.parametrize("task_id", LAB4B_FUNCTION_OF)
+@pytest.mark.parametrize("task_id", PROJECT_FUNCTION_OF)
 def test_a_right_answer_is_drawn_without_a_mark(task_id: str) -> None:
-    task = TASKS[task_id]
-    own = functions(lab="lab4b")[LAB4B_FUNCTION_OF[task_id]]
+    task = LAB.task_called(task_id)
+    own = functions(lab="project")[PROJECT_FUNCTION_OF[task_id]]
     for case in public_cases(task_id):
-        html = drawn(task_id, case, attempt(task, own, case.given)["answer"]).html
+        html = drawn(task_id, case, attempt(task, LAB.ask(task_id), own, case.given)["answer"]).html
         said = TEXTS.findall(html)
         assert not any("✗" in one or "forgotten" in one for one in said)
         assert 'stroke-dasharray="5 3"' not in html
@@ -54,11 +53,11 @@ def test_a_right_answer_is_drawn_without_a_mark(task_id: str) -> None:
 @pytest.mark.parametrize("change", WRONG, ids=lambda change: change.name)
 def test_what_is_wrong_can_be_seen(change: Any) -> None:
     """On the case that the check shows: the first one that is wrong."""
-    task = TASKS[change.loses]
-    space = functions({change.function: (change.old, change.new)}, lab="lab4b")
+    task = LAB.task_called(change.loses)
+    space = functions({change.function: (change.old, change.new)}, lab="project")
     for case in public_cases(change.loses):
-        reply = attempt(task, space[change.function], case.given)
-        if "answer" in reply and task.judge(case, reply["answer"]):
+        reply = attempt(task, LAB.ask(task.id), space[change.function], case.given)
+        if "answer" in reply and JUDGE[task.id](case, reply["answer"]):
             break
     else:
         return  # wrong on hidden graphs only, or no answer at all: nothing is shown
@@ -76,41 +75,25 @@ def test_what_is_wrong_can_be_seen(change: Any) -> None:
 def notebook(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What a check shows in a notebook."""
     shown: list[Any] = []
-    monkeypatch.setattr(checks, "_in_notebook", lambda: True)
+    monkeypatch.setattr(show, "in_notebook", lambda: True)
     monkeypatch.setattr(IPython.display, "display", shown.append)
     return shown
 
 
 @pytest.mark.parametrize("result", [None, 7, [1], {"a": 1}, {"l0_act": -1}, ([], -5), ("x", "y")])
 def test_an_answer_beyond_drawing_has_its_verdict(notebook: list[Any], result: Any) -> None:
-    for task_id in LAB4B_FUNCTION_OF:
-        verdict = run_check(TASKS[task_id], lambda *_, r=result: r, public_cases(task_id)[:1])
+    for task_id in PROJECT_FUNCTION_OF:
+        verdict = verdict_of("project", task_id, lambda *_, r=result: r, public_cases(task_id)[:1])
         if task_id != "5.4":  # changes what it is given, and returns nothing
             assert not verdict.passed
         assert "yours" in str(verdict) or verdict.passed
 
 
-def test_no_picture_shows_a_hidden_case(
-    notebook: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[str] = []
-
-    def spy(case: Case, _answer: Any) -> str:
-        seen.append(case.name)
-        return case.name
-
-    monkeypatch.setitem(TASKS, "5.1", replace(TASKS["5.1"], picture=spy))
-    public = {case.name: case.wanted["nbytes"] for case in public_cases("5.1")}
-    right_on_public = reference.candidates
-
-    def own(graph: Any) -> Any:
-        found = right_on_public(graph)
-        known = {node.name: size for node, size in found.items()} in public.values()
-        return found if known else {}
-
-    points = autograder.labs.project.grade.check("5.1", own)
-    assert 0 < points < TASKS["5.1"].points, "wrong on hidden graphs only"
-    assert seen == [next(iter(public))]
+def test_a_check_shows_a_picture(notebook: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
+    LAB.check("5.1", functions(lab="project")["candidates"])
+    (drawing,) = notebook
+    assert isinstance(drawing, Drawing)
+    assert "passed on" in capsys.readouterr().out
 
 
 def memory_csv(**changes: str) -> dict[str, str]:
@@ -151,7 +134,7 @@ def memory_csv(**changes: str) -> dict[str, str]:
 def test_rows_that_are_missing_or_wrong_are_marked(
     task_id: str, changes: dict[str, str], marks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LAB4B_SIZE", "small")
+    monkeypatch.setenv("PROJECT_SIZE", "small")
     peaks = {"tiny BERT": 200, "tiny ResNet": 140}
     monkeypatch.setattr(result_problems, "traced_peak", lambda model, _: peaks[model])
     monkeypatch.setattr(result_problems, "traced_static", lambda _model, _batch: 50)
@@ -159,11 +142,11 @@ def test_rows_that_are_missing_or_wrong_are_marked(
     said = TEXTS.findall(drawn(task_id, case, answer).html)
     marked = [f"{said[i - 1]}: {one[2:]}" for i, one in enumerate(said) if one.startswith("✗")]
     assert marked == marks
-    assert bool(TASKS[task_id].judge(case, answer)) == bool(marks)
+    assert bool(JUDGE[task_id](case, answer)) == bool(marks)
 
 
 def test_times_are_drawn_from_the_shortest_to_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LAB4B_SIZE", "small")
+    monkeypatch.setenv("PROJECT_SIZE", "small")
     row = "tiniest BERT,{},{},0.002,0.001,{},3"
     most = {"none": 0.004, "recomputed": 0.005}
     rows = [row.format(method, batch, most[method]) for method in most for batch in (2, 4)]
@@ -174,9 +157,9 @@ def test_times_are_drawn_from_the_shortest_to_the_longest(monkeypatch: pytest.Mo
         drawing = drawn("6.5", case, answer)
         assert "nothing recomputed yours 1 ms to 4 ms" in drawing.words
         assert (mark in TEXTS.findall(drawing.html)) == bool(mark)
-        assert bool(TASKS["6.5"].judge(case, answer)) == bool(mark)
+        assert bool(JUDGE["6.5"](case, answer)) == bool(mark)
     empty = {"file": "latency.csv", "text": ""}
     assert drawn("6.5", case, empty).html.count("✗ none: missing") == 2
-    monkeypatch.setenv("LAB4B_SIZE", "full")
+    monkeypatch.setenv("PROJECT_SIZE", "full")
     older = {"file": "latency.csv", "text": "\n".join([head, *rows])}
     assert drawn("6.5", case, older).html.count("✗ none: missing; recomputed: missing") == 6

@@ -108,9 +108,9 @@ def test_packing_takes_the_tables_along_and_measures_nothing(
     for table, text in tables().items():
         (work / table).write_text(text, encoding="utf-8")
     trial = inspection.inspect(lab, work, lambda _: None, run=False)
-    assert str(trial).count("has the rows of LAB4B_SIZE=small") == len(tables()), trial
+    assert str(trial).count("has the rows of PROJECT_SIZE=small") == len(tables()), trial
     # From here on as if the tiny models were those of the hand-in.
-    monkeypatch.setitem(rerun.AS_GRADED, "LAB4B_SIZE", "small")
+    monkeypatch.setitem(rerun.AS_GRADED, "PROJECT_SIZE", "small")
     report = inspection.inspect(lab, work, lambda _: None)
     assert report.ready, report
     assert report.points == lab.points - report.by_hand, report

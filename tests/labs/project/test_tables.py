@@ -7,9 +7,10 @@ import io
 
 import pytest
 
-from autograder.labs.project.grade import graded_cases
-from lab_utils.kit.checks import Verdict, judge_all
-from lab_utils.labs.project import TASKS
+from autograder.labs.project.hidden import HIDDEN
+from lab_utils.kit.judge import Verdict, judge_all
+from lab_utils.labs.project import LAB
+from lab_utils.labs.project.judge import JUDGE
 from tests.labs.project.catalogue import RIGHT_TABLES, WRONG_TABLES, Rows, TableChange
 from tests.labs.project.data import tables
 
@@ -18,9 +19,9 @@ FILE_OF = {"6.2": "memory.csv", "6.4": "memory.csv", "6.5": "latency.csv"}
 
 def verdict_on(task_id: str, text: str) -> Verdict:
     """The verdict on a table, on all cases that grading has."""
-    cases = graded_cases(task_id)
+    cases = HIDDEN.graded_cases(task_id)
     replies = [{"answer": {"file": FILE_OF[task_id], "text": text}}] * len(cases)
-    return judge_all(TASKS[task_id], cases, replies)
+    return judge_all(LAB.task_called(task_id), JUDGE[task_id], cases, replies)
 
 
 def changed(file: str, change: TableChange, separator: str = ",") -> str:
@@ -45,7 +46,7 @@ def test_what_the_solution_measures_has_full_marks(task_id: str) -> None:
 @pytest.mark.parametrize("change", WRONG_TABLES, ids=lambda change: change.name)
 def test_a_wrong_table_loses_its_points(change: TableChange) -> None:
     verdict = verdict_on(change.task, changed(change.file, change))
-    assert verdict.points < TASKS[change.task].points
+    assert verdict.points < LAB.task_called(change.task).points
     for word in change.says:
         assert word in str(verdict), verdict
 
@@ -67,7 +68,7 @@ def test_as_a_spreadsheet_saves_it() -> None:
 def test_what_was_measured_to_try_the_notebook_is_not_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("LAB4B_SIZE", "full")
+    monkeypatch.setenv("PROJECT_SIZE", "full")
     for task_id, file in FILE_OF.items():
         verdict = verdict_on(task_id, tables()[file])
         assert verdict.points == 0

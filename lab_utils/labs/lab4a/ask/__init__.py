@@ -7,7 +7,7 @@ from collections.abc import Callable
 from torch import fx
 
 from lab_utils.kit.answers import ask_file
-from lab_utils.kit.task import Call
+from lab_utils.kit.task import Ask, Borrow, Call
 from lab_utils.labs.graphs.nodes import by_name
 from lab_utils.labs.lab4a.ask.profile import ask_classify, ask_lifetimes, ask_peak
 from lab_utils.labs.lab4a.ask.profiler import ask_profiler
@@ -18,7 +18,7 @@ from lab_utils.labs.lab4a.ask.rewrite import (
     ask_wait,
 )
 
-ASK = {
+ASK: dict[str, Ask] = {
     "1.1": ask_classify,
     "1.2": ask_lifetimes,
     "1.3": ask_profiler,
@@ -41,4 +41,4 @@ def _recompute_set(call: Call) -> Callable[..., list[fx.Node]]:
     return recompute_set
 
 
-BORROWED = {"recompute_set": _recompute_set}
+BORROWED: dict[str, Borrow] = {"recompute_set": _recompute_set}

@@ -1,12 +1,13 @@
 """What is right in the tasks of Lab 4A."""
 
+from lab_utils.kit.task import Judge
 from lab_utils.labs.lab4a.judge.files import judge_rewritten, judge_traced
 from lab_utils.labs.lab4a.judge.inject import judge_inject, judge_recompute_set
 from lab_utils.labs.lab4a.judge.profile import judge_classify, judge_lifetimes, judge_peak
 from lab_utils.labs.lab4a.judge.profiler import judge_profiler
 from lab_utils.labs.lab4a.judge.rewire import judge_rewire, judge_wait
 
-JUDGE = {
+JUDGE: dict[str, Judge] = {
     "1.1": judge_classify,
     "1.2": judge_lifetimes,
     "1.3": judge_profiler,

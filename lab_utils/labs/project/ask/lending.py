@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import fx
 
-from lab_utils.kit.task import Call
+from lab_utils.kit.task import Borrow, Call
 from lab_utils.labs.project.ask.candidates import fields_of
 from lab_utils.labs.project.records import Candidate, Rebuild, Simulated, record
 
@@ -65,7 +65,7 @@ def _simulate(call: Call) -> Callable[..., Simulated]:
     return simulate
 
 
-BORROWED = {
+BORROWED: dict[str, Borrow] = {
     "candidates": _candidates,
     "rebuild": _rebuild,
     "describe": _describe,

@@ -1,5 +1,6 @@
 """What is right in the tasks of the project."""
 
+from lab_utils.kit.task import Judge
 from lab_utils.labs.project.judge.candidates import (
     judge_candidates,
     judge_describe,
@@ -14,7 +15,7 @@ from lab_utils.labs.project.judge.experiments import (
 )
 from lab_utils.labs.project.judge.greedy import judge_choose, judge_simulate, judge_update
 
-JUDGE = {
+JUDGE: dict[str, Judge] = {
     "5.1": judge_candidates,
     "5.2": judge_rebuild,
     "5.3": judge_describe,

@@ -20,8 +20,10 @@ _UNITS = {"kB": 1e3, "KiB": 2**10, "MB": 1e6, "MiB": 2**20, "GB": 1e9, "GiB": 2*
 #: How far bytes may be from those of the traced step: they do not depend on the machine.
 EXACT = 1e-3
 TIMES = ("min", "median", "max")
-#: A step is not this much slower than its estimate on any machine: the unit is another one.
-TOO_SLOW = 1000
+#: Units in which times are mistaken for seconds, by how many make one.
+_TIME_UNITS = {"milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+#: How far two times that should be the same may be apart, as a factor.
+_NEAR = 2.0
 
 
 @cache
@@ -153,8 +155,8 @@ def latency_problems(data: Results) -> Problems:
         elif low == high:
             look = "No two runs take the same time to the last digit: are these measured?"
             found[key] = Finding(text, "times of several runs", look)
-        elif mid > 1 and mid > TOO_SLOW * _estimate(key.model, key.batch):
-            look = "That is in milliseconds: the columns are in seconds."
+        elif unit := _other_unit(data, key):
+            look = f"That is in {unit}: the columns are in seconds."
             found[key] = Finding(text, "seconds", look)
         elif key.method != "none" and _is_copy(data, key):
             look = "These are the times without recomputation, to the last digit: measure both."
@@ -167,8 +169,20 @@ def _is_copy(data: Results, key: Key) -> bool:
     return all(data.value(key, column) == data.value(plain, column) for column in TIMES)
 
 
-@cache
-def _estimate(model: str, batch: int) -> float:
-    from lab_utils.steps.estimate import estimated_seconds
+def _other_unit(data: Results, key: Key) -> str:
+    """The unit of a row whose times do not add up to its total, but would in that unit.
 
-    return sum(estimated_seconds(traced(model, batch)).values())
+    A busy machine is slow in both, so that this tells nothing from slowness.
+    """
+    low, high, times = (data.value(key, column) or 0.0 for column in ("min", "max", "repeats"))
+    total = data.value(key, "total")
+    if total is None or low * times <= _NEAR * total:
+        return ""
+    return next(
+        (
+            unit
+            for unit, size in _TIME_UNITS.items()
+            if low * times / size <= _NEAR * total <= _NEAR**2 * high * times / size
+        ),
+        "another unit",
+    )

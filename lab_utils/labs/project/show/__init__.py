@@ -1,8 +1,9 @@
 """Yours beside what is wanted, for the tasks of the project."""
 
+from lab_utils.kit.task import Show
 from lab_utils.labs.project.show import plan, results, selection
 
-SHOW = {
+SHOW: dict[str, Show] = {
     "5.1": selection.candidates,
     "5.2": selection.rebuild,
     "5.3": selection.described,

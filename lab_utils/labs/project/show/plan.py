@@ -7,16 +7,22 @@ from typing import Any
 
 from torch import fx
 
-from lab_utils.kit.charts.choices import Choices, choices_svg
-from lab_utils.kit.charts.drawn import Drawing, drawing, drawing_of_words, stacked
+from lab_utils.kit.charts.drawn import Drawing, drawing, drawing_of, drawing_of_words, stacked
 from lab_utils.kit.task import Case
 from lab_utils.kit.words import listed, size
 from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.labs.project.records import Plan
+from lab_utils.labs.project.show.choices import Choices, choices_svg
 from lab_utils.steps.draw.memory_svg import ByKind, Panel, memory_svg
 from lab_utils.steps.draw.plots import plot_memory
 from lab_utils.steps.graph import Kind
 from lab_utils.steps.memory import live_bytes
 from lab_utils.steps.schedule import program_order
+
+
+@drawing_of.register
+def _(plan: Plan) -> Drawing:
+    return draw_plan(plan.drop, plan.nbytes)
 
 
 def draw_plan(drop: Sequence[fx.Node], nbytes: int) -> Drawing:

@@ -1,0 +1,62 @@
+"""A task asked and judged in this process, on its public and its hidden cases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from autograder.grading.hidden import hidden_of
+from lab_utils.kit.ask import attempt
+from lab_utils.kit.judge import Verdict, judge_all
+from lab_utils.kit.lab import lab_called
+from lab_utils.kit.task import Case
+
+
+def verdict_of(
+    lab_id: str, task_id: str, answer: Any, cases: Sequence[Case] | None = None, lend: bool = False
+) -> Verdict:
+    """The verdict on ``answer``; with ``lend`` it calls right versions of earlier functions."""
+    lab, task = lab_called(lab_id), lab_called(lab_id).task_called(task_id)
+    cases = hidden_of(lab_id).graded_cases(task_id) if cases is None else cases
+    judge = import_module(f"{lab.home}.judge").JUDGE[task_id]
+    replies = []
+    for case in cases:
+        with lent(lab_id, task_id, answer, case, lend):
+            replies.append(attempt(task, lab.ask(task_id), answer, case.given))
+    return judge_all(task, judge, cases, replies, lab.noun)
+
+
+def points_of(lab_id: str, task_id: str, answer: Any) -> float:
+    """The points as the grader gives them: a mistake is paid for in its own task."""
+    own = verdict_of(lab_id, task_id, answer)
+    if own.passed or task_id not in hidden_of(lab_id).lent:
+        return own.points
+    return max(own.points, verdict_of(lab_id, task_id, answer, lend=True).points)
+
+
+@contextmanager
+def lent(
+    lab_id: str, task_id: str, function: Any, case: Case, lend: bool = True
+) -> Iterator[list[str]]:
+    """While this is open, ``function`` calls right versions, as plain data crosses a wire."""
+    space = getattr(function, "__globals__", {})
+    hidden = hidden_of(lab_id)
+
+    def call(name: str, arguments: Any) -> Any:
+        return _crossed(hidden.lend(name, case, _crossed(arguments)))
+
+    names = [name for name in hidden.lent.get(task_id, ()) if lend and name in space]
+    own = {name: space[name] for name in names}
+    space.update({n: lab_called(lab_id).borrowed(n)(partial(call, n)) for n in names})
+    try:
+        yield names
+    finally:
+        space.update(own)
+
+
+def _crossed(value: Any) -> Any:
+    return json.loads(json.dumps(value))
