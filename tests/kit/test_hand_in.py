@@ -544,7 +544,7 @@ def test_a_name_that_cannot_be_a_file_is_not_remembered(
     with pytest.raises(hand_in.PackError, match="give a shorter name"):
         hand_in.pack(lab, folder, Owner("Ada", "L" * 300), Report(), course=course)
     assert owner.remembered() is None
-    assert not list(folder.glob(".*partial"))
+    assert not list(folder.glob(".*part"))
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
