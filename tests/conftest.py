@@ -12,7 +12,7 @@ from functools import cache
 # Before anything imports torch: pytest already runs one process a core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # The experiments of notebook 06 in seconds.
-os.environ.setdefault("LAB4B_SIZE", "small")
+os.environ.setdefault("PROJECT_SIZE", "small")
 
 import pytest
 from hypothesis import HealthCheck, settings

@@ -14,8 +14,8 @@ from markupsafe import Markup
 from autograder.classroom.charts import Bar, bars, histogram
 from autograder.classroom.feedback import PAGES, cut, grade, points
 from autograder.classroom.sheet import Sheet
-from lab_utils.kit.checks import Finding
 from lab_utils.kit.course import Assignment, Course
+from lab_utils.kit.task import Finding
 
 MISTAKES = 10
 NAMES = re.compile(r"\w*[\d_]\w*|‹\w+›")

@@ -32,8 +32,8 @@ from autograder.grading.sandbox.wire.line import Late, Line
 from autograder.grading.sandbox.wire.orders import Over, Supervisor
 from autograder.grading.sandbox.wire.talk import Talk
 from autograder.grading.verdict import CaseVerdict, SubmissionVerdict, TaskVerdict
-from lab_utils.kit.checks import Finding
 from lab_utils.kit.course import read_course
+from lab_utils.kit.task import Finding
 from tests.classroom.test_classroom import (  # noqa: F401  (fixtures)
     Run,
     course,

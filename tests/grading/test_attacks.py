@@ -19,7 +19,7 @@ from autograder.grading.sandbox import (
     Question,
     Result,
 )
-from lab_utils.kit.checks import outcome
+from lab_utils.kit.judge import outcome
 from lab_utils.kit.root import ROOT
 from lab_utils.labs.lab4a import public_cases, task_called
 from tests.grading.attacks.catalogue import ANSWERS, GROUPS, READING, Answer, Attack

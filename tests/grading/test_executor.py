@@ -23,7 +23,7 @@ from autograder.grading.sandbox import (
 )
 from autograder.grading.sandbox.clean.markup import safe_html
 from autograder.labs.lab4a import grade
-from lab_utils.kit.checks import outcome
+from lab_utils.kit.judge import outcome
 from lab_utils.labs.lab4a import public_cases, task_called
 from tests.labs.lab4a.solved import _imports, solution_text
 

@@ -10,8 +10,6 @@ import pytest
 
 from autograder.grading.verdict import (
     CaseVerdict,
-    MemoryLines,
-    Remark,
     SubmissionVerdict,
     TaskVerdict,
     load_verdict,
@@ -19,7 +17,8 @@ from autograder.grading.verdict import (
     verdict_file,
     write_private,
 )
-from lab_utils.kit.checks import Finding
+from autograder.remark import Remark
+from lab_utils.kit.task import Finding
 
 FINDING = Finding("d_l0 still reads l0", "d_l0 reads its clone", "As long as …")
 TASK = TaskVerdict(

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.authoring.build import main as build
+from autograder.authoring.build import build
 from autograder.collect import collect, read_roster
 from lab_utils.__main__ import main
 from lab_utils.kit import hand_in
@@ -48,7 +48,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """The sample course, built; the home folder is empty."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     make_course(tmp_path / "course")
-    assert build([], tmp_path / "course") == 0
+    build(tmp_path / "course")
     return read_course(tmp_path / "course" / "setup" / "course.toml")
 
 
@@ -165,12 +165,12 @@ def test_no_question_of_a_released_notebook_is_answered() -> None:
 def test_a_table_of_a_trial_is_not_handed_in(
     lab: Assignment, folder: Path, monkeypatch: pytest.MonkeyPatch, run: bool
 ) -> None:
-    monkeypatch.setenv("LAB4B_SIZE", "small")  # which makes no difference
+    monkeypatch.setenv("PROJECT_SIZE", "small")  # which makes no difference
     lab = replace(lab, files=("memory.csv",))
     write(folder / "memory.csv", "model,method,batch\ntiny BERT,none,2\n")
     report = inspection.inspect(lab, folder, quiet, run=run)
     (line,) = [text for level, text in report.lines if level == "FAIL"]
-    assert line.startswith("memory.csv has the rows of LAB4B_SIZE=small, which is there to try")
+    assert line.startswith("memory.csv has the rows of PROJECT_SIZE=small, which is there to try")
     assert "delete the file, and run the notebook" in line
     write(folder / "memory.csv", "model,method,batch\ntiny BERT,none,2\nBERT-base,none,4\n")
     assert inspection.inspect(lab, folder, quiet, run=run).ready
@@ -179,8 +179,8 @@ def test_a_table_of_a_trial_is_not_handed_in(
 def test_notebooks_run_at_the_size_that_is_graded(
     lab: Assignment, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LAB4B_SIZE", "small")
-    change(folder, t12=f"import os\nassert os.environ['LAB4B_SIZE'] == 'full'\n{ANSWERS['t12']}")
+    monkeypatch.setenv("PROJECT_SIZE", "small")
+    change(folder, t12=f"import os\nassert os.environ['PROJECT_SIZE'] == 'full'\n{ANSWERS['t12']}")
     assert look(lab, folder).points == 5
 
 

@@ -1,4 +1,4 @@
-"""lab4A_setup.sh for real: a bare home, a plain user, twice, at once, offline, full, read-only."""
+"""lab_setup.sh for real: a bare home, a plain user, twice, at once, offline, full, read-only."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_what_the_wheelhouse_lacks_comes_from_the_registry(
 
 
 def test_it_can_be_sourced(cluster: Cluster, release: Release) -> None:
-    line = f'set -u; source "{cluster.share}/lab4A_setup.sh"; echo "$- ${{folder-unset}}"; pwd'
+    line = f'set -u; source "{cluster.share}/lab_setup.sh"; echo "$- ${{folder-unset}}"; pwd'
     printed = cluster.session(LINE=line)
     lines = printed.splitlines()
     assert "FAIL" not in printed
@@ -238,10 +238,10 @@ def test_no_home_and_a_copy_of_the_script(cluster: Cluster) -> None:
     homeless = cluster.session(HOME="")
     assert "FAIL  HOME is not set" in homeless
     assert "cure: write export LAB_HOME=" in homeless
-    copied = shutil.copy(cluster.share / "lab4A_setup.sh", cluster.home)
+    copied = shutil.copy(cluster.share / "lab_setup.sh", cluster.home)
     away = cluster.session(LINE=f'bash "{copied}"')
     assert f"FAIL  cannot read a release in {cluster.home}" in away
-    assert "cure: run lab4A_setup.sh where it lies, in the course's folder" in away
+    assert "cure: run lab_setup.sh where it lies, in the course's folder" in away
     for printed in (homeless, away):
         assert printed.splitlines()[-1].startswith(ALIVE)
 

@@ -21,7 +21,7 @@ from autograder.reference.planner.plan import apply, lowest_peak, plan
 from autograder.reference.planner.search import Search
 from autograder.reference.simulate import Fate, Simulator
 from autograder.reference.values import Step
-from lab_utils.labs.project.candidate_tasks import fields_of
+from lab_utils.labs.project.ask.candidates import fields_of
 from lab_utils.steps import estimate as costs
 from lab_utils.steps.graph import copy_graph
 from lab_utils.steps.memory import live_bytes
@@ -181,7 +181,7 @@ def test_the_solved_notebook_and_the_engine_agree_on_real_models(name: str) -> N
 
 def assert_agree(graph: fx.Graph, seed: int) -> None:
     """Candidates, their costs, peaks, plans, and rewritten graphs."""
-    solved = functions(lab="lab4b")
+    solved = functions(lab="project")
     seconds = costs.estimated_seconds(graph)
     found = reference.candidates(graph)
     assert solved["candidates"](graph) == found

@@ -75,7 +75,7 @@ def test_a_release_has_all_that_students_need(release: Release, tmp_path: Path) 
     assert "nbgrader" not in wanted
     readme = (top / "README.md").read_text()
     assert "Last First ECE 8803 HML sp25 lab4A.zip" in readme
-    assert f"bash {course.share}/lab4A_setup.sh" in readme
+    assert f"bash {course.share}/lab_setup.sh" in readme
     assert "$" not in readme
 
 
@@ -162,7 +162,7 @@ def test_students_can_read_and_not_write_and_old_releases_stay(
     newer = replace(release, files={**release.files, "README.md": b"newer"}, version="0.2.0")
     assert publish.publish(newer, share) == []
     assert modes(share) == {
-        "lab4A_setup.sh": 0o755,
+        "lab_setup.sh": 0o755,
         "releases": 0o755,
         f"releases/{release.name}.zip": 0o644,
         f"releases/{newer.name}.zip": 0o644,
@@ -180,13 +180,13 @@ def test_check_says_what_would_change_and_writes_nothing(release: Release, share
     publish.publish(release, share)
     files = {**release.files, "README.md": b"newer", "lab_utils/new.py": b""}
     del files["LICENSE"]
-    files["setup/lab4A_setup.sh"] = b"#!/bin/sh\n"
+    files["setup/lab_setup.sh"] = b"#!/bin/sh\n"
     newer = replace(release, files=files)
     lines = "\n".join(publish.changes(newer, share))
     for words in ("added lab_utils/new.py", "removed LICENSE", "changed README.md"):
         assert words in lines
     assert f"would lead to {newer.name}.zip" in lines
-    assert f"changed: {share / 'lab4A_setup.sh'}" in lines
+    assert f"changed: {share / 'lab_setup.sh'}" in lines
     assert (share / "current.zip").read_bytes() == release.archive
 
 
@@ -196,7 +196,7 @@ def test_students_never_meet_half_a_release(
 ) -> None:
     """Cut off at each step, with an older release in place: all that can be read is whole."""
     publish.publish(release, share)
-    files = {**release.files, "README.md": b"newer", "setup/lab4A_setup.sh": b"#!/bin/sh\n"}
+    files = {**release.files, "README.md": b"newer", "setup/lab_setup.sh": b"#!/bin/sh\n"}
     newer = replace(release, files=files)
     replaced = os.replace
     calls = 0
@@ -234,7 +234,7 @@ def test_a_share_that_is_missing_or_open_to_all_is_refused(release: Release, sha
 def test_the_command(share: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["release", "--share", str(share), "--check"]) == 1
     assert main(["release", "--share", str(share)]) == 0
-    assert f"bash '{share}/lab4A_setup.sh'" in capsys.readouterr().out
+    assert f"bash '{share}/lab_setup.sh'" in capsys.readouterr().out
     assert main(["release", "--share", str(share), "--check"]) == 0
     assert f"nothing would change in {share}" in capsys.readouterr().out
     assert main(["release", "--share", str(share / "no")]) == 2
