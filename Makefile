@@ -5,7 +5,7 @@ PYTHON ?=
 ARGS ?=
 NAME ?=
 SHARE ?=
-LAB ?= lab4a
+LAB ?=
 FROM ?=
 ROSTER ?=
 # A machine without a display is told the address instead; macOS always has one.
@@ -33,7 +33,7 @@ test: setup ## run linters, type checker and tests (ARGS="-k dot" goes to pytest
 bench: setup ## run the benchmarks and write build/bench.json (NAME=... runs one)
 	@$(VENV) -m tests.benchmarks $(NAME)
 
-grade: setup ## grade a class (FROM=folder or download, ROSTER=students.csv, LAB=lab4a); without FROM a sample
+grade: setup ## grade a class (FROM=folder or download, ROSTER=students.csv, LAB=name); without FROM a sample class
 	@$(VENV) -m autograder grade $(LAB) $(if $(FROM),--from "$(FROM)",--sample) $(if $(ROSTER),--roster "$(ROSTER)") $(ARGS)
 
 notebooks: setup ## build cases, pictures, solved and student notebooks (all derived files)

@@ -262,10 +262,11 @@ sys.exit(not any(fact.ok and fact.text.startswith("torch ") for fact in environm
     if make_room_for_state && lock && choose_python && bring_release && make_venv; then
         register_kernel
         self_test
+        (cd "$work" && PYTHONNOUSERSITE=1 "$venv/bin/python" -m lab_utils start >>"$log" 2>&1)
         say "      to pack: cd '$work' && '$venv/bin/python' -m lab_utils pack LAB"
     fi
     if [ "$failed" -eq 0 ]; then
-        say "OK    all is ready. Open this folder: ${work:-}/notebooks"
+        say "OK    all is ready. Open ${work:-}/notebooks/START.ipynb"
     else
         [ -z "${work:-}" ] || say "      your folder: $work/notebooks"
         say "FAIL  the lab is not ready: do what the lines above say. The session goes on. Log: $log"

@@ -20,6 +20,7 @@ check() {
 check "ruff check" "$python" -m ruff check .
 check "ruff format" "$python" -m ruff format --check .
 check "mypy" "$python" -m mypy
+check "imports" .venv/bin/lint-imports --no-logo
 check "pytest" "$python" -m pytest -n 2 --dist loadgroup "$@"
 printf '\n%s' "$summary"
 exit "$failed"

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from lab_utils.kit.course import read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
 
@@ -26,7 +27,7 @@ def add_grade(commands: Any) -> None:
     grade = commands.add_parser(
         "grade", help="grade a class", description="Grade a class; run it again to go on."
     )
-    grade.add_argument("lab", help="its id in setup/course.toml")
+    grade.add_argument("lab", nargs="?", help="its id in setup/course.toml; with --sample optional")
     what = grade.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--from", dest="source", type=Path, help="a folder of zips, or an LMS' bulk download"
@@ -55,12 +56,18 @@ def run(options: argparse.Namespace) -> int:
     from autograder.collect import read_roster
     from autograder.grading.sandbox import Isolation
 
+    lab = options.lab or (read_course().sample if options.sample else None)
+    if lab is None:
+        known = ", ".join(read_course().labs)
+        raise LabError(
+            f"say which lab is graded: python -m autograder grade LAB; there is: {known}"
+        )
     source, roster, into = options.source, options.roster, options.into
     if options.sample:
-        source = _sample(options.lab)
+        source = _sample(lab)
         roster, into = roster or source / "students.csv", into or SAMPLE_HOME
     order = Order(
-        options.lab,
+        lab,
         source.resolve(),
         Home((into or ROOT / "autograder").resolve()),
         read_roster(roster) if roster else None,

@@ -93,7 +93,7 @@ def test_an_unknown_lab_is_told_with_those_that_there_are(tmp_path: Path) -> Non
         ('label = "labS"', 'label = "labS"\ndue = "soon"', "has due = 'soon', but needs a moment"),
         ('label = "labS"', 'label = "labS"\ndue = 2025-04-11', "needs a moment, as in due = 2025"),
         ('label = "labS"', 'label = "S"\ndue = 2025-04-11T23:59:00', "needs its distance to UTC"),
-        ('label = "labS"', 'label = "labS"\nfiles = ["a.dot", "../b"]', "files holds '../b'"),
+        ('term = "fa00"', 'term = "fa00"\nsample = "other"', "sample = 'other' is no assignment"),
         ("points = 7 }]", f"points = 7 }}]\n[labs.{LAB}.extensions]\nAda = 7", "has Ada = 7, but"),
         ('term = "fa00"', 'term = "fa00"\nshare = "here"', "share = 'here' must be a whole path"),
         ('term = "fa00"', 'term = "fa00"\nrelease_url = "x.zip"', "must look like https://"),
@@ -117,7 +117,7 @@ LONG = f"""# a comment, then a value over several lines
     # in between
     {{ name = "02_second", points = 4 }},
 ]
-files = ["a.dot"]
+due = 2025-04-11T23:59:00-04:00
 due = 2025-04-11T23:59:00-04:00
 
 [labs.{LAB}.extensions]
@@ -144,7 +144,7 @@ notebooks = []
         ('["a.dot"]', "[7]"),
         (f'builds_on = ["{LAB}"]', 'builds_on = ["lab0"]'),
         (f'builds_on = ["{LAB}"]', "builds_on = [7]"),
-        ('files = ["a.dot"]', 'builds_on = ["other"]'),  # which builds on this one: a circle
+        ('due = 2025-04-11T23:59:00-04:00', 'builds_on = ["other"]'),  # which builds on this one: a circle
         ("2025-04-11T23:59:00-04:00", "2025-04-11"),
         ("student-7 = 2025-04-15T23:59:00-04:00", "student-7 = 15"),
         ('title = "Another"', "title = []"),

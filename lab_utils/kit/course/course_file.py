@@ -32,7 +32,7 @@ class Notebook:
     """What all its graded cells are worth together."""
     source: str
     """The text that it is built from, below ``solutions/`` and without its ending:
-    ``lab4a/01_profiler``. One text may serve several assignments."""
+    ``mine/01_profiler``. One text may serve several assignments."""
     until: str = ""
     """The cell of the source before which the notebook ends; empty: all of it."""
     minutes: int = 0
@@ -56,8 +56,6 @@ class Assignment:
     """What it is about, in one sentence."""
     builds_on: tuple[str, ...] = ()
     """The ids of assignments that one should know first; all of them come earlier."""
-    files: tuple[str, ...] = ()
-    """What is handed in beside the notebooks."""
     due: datetime | None = None
     """None: it is never late."""
     extensions: Mapping[str, datetime] = field(default_factory=dict)
@@ -97,6 +95,8 @@ class Course:
     """The folder on the cluster into which releases go; empty: there is none."""
     release_url: str = ""
     """Where Colab finds the newest release; empty: students upload it."""
+    sample: str = ""
+    """The assignment whose sample class shows what grading does; empty: the first one."""
 
     def lab(self, lab_id: str) -> Assignment:
         """The lab with this id.
@@ -139,7 +139,7 @@ def read_course(path: Path = COURSE_FILE) -> Course:
 
 def _course(content: Table) -> Course:
     course, labs = content.table("course"), content.table("labs")
-    course.allow("name", "term", "zip_name", "share", "release_url")
+    course.allow("name", "term", "zip_name", "share", "release_url", "sample")
     zip_name = course.get("zip_name", str)
     try:
         ending = zip_name.format(first="", last="", course="", term="", lab="")[-4:]
@@ -153,6 +153,9 @@ def _course(content: Table) -> Course:
         raise course.bad("share", f"share = {share!r} must be a whole path, as in /shared/course")
     if url and not re.fullmatch(r"https://\S+\.zip", url):
         raise course.bad("release_url", f"release_url = {url!r} must look like https://….zip")
+    sample = course.get("sample", str, "")
+    if sample and sample not in labs.names:
+        raise course.bad("sample", f"sample = {sample!r} is no assignment of this file")
     return Course(
         name=course.get("name", str),
         term=course.get("term", str),
@@ -160,26 +163,21 @@ def _course(content: Table) -> Course:
         labs={lab_id: _lab(lab_id, labs) for lab_id in labs.names},
         share=share,
         release_url=url,
+        sample=sample or next(iter(labs.names), ""),
     )
 
 
 def _lab(lab_id: str, labs: Table) -> Assignment:
     table = labs.table(lab_id)
     if not re.fullmatch("[a-z0-9]+", lab_id):
-        raise table.bad(None, "must be named with a-z and 0-9 only, as in lab4a")
-    table.allow(
-        *("title", "label", "about", "builds_on", "due", "notebooks", "files", "extensions")
-    )
+        raise table.bad(None, "must be named with a-z and 0-9 only, as in mine1")
+    table.allow(*("title", "label", "about", "builds_on", "due", "notebooks", "extensions"))
     notebooks = tuple(
         _notebook(place, entry, table) for place, entry in enumerate(table.get("notebooks", list))
     )
     names = [notebook.name for notebook in notebooks]
     if twice := {name for name in names if names.count(name) > 1}:
         raise table.bad("notebooks", f"lists notebook {min(twice)} twice")
-    files = table.get("files", list, [])
-    for name in files:
-        if not isinstance(name, str) or not re.fullmatch(r"\w[\w.-]*", name):
-            raise table.bad("files", f'files holds {name!r}; write a name, as in "llm_mlp.dot"')
     extensions = table.table("extensions", {})
     return Assignment(
         id=lab_id,
@@ -188,7 +186,6 @@ def _lab(lab_id: str, labs: Table) -> Assignment:
         notebooks=notebooks,
         about=table.get("about", str, ""),
         builds_on=_earlier(lab_id, labs, table),
-        files=tuple(files),
         due=_moment(table, "due") if "due" in table.names else None,
         extensions={student: _moment(extensions, student) for student in extensions.names},
     )
@@ -220,7 +217,7 @@ def _notebook(place: int, entry: object, lab: Table) -> Notebook:
         raise table.bad("name", f"name = {name!r} must look like 01_profiler")
     source = table.get("source", str, f"{lab.path[-1]}/{name}")
     if not re.fullmatch(f"[a-z0-9]+/{_NAME}", source):
-        text = "the text solutions/lab4a/01_profiler.py is called lab4a/01_profiler"
+        text = "the text solutions/mine/01_profiler.py is called mine/01_profiler"
         raise table.bad("source", f"has source = {source!r}, but {text}")
     minutes = table.get("minutes", int, 0)
     if "minutes" in table.names and minutes < 1:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 Path = tuple[str | int, ...]
-"""Where a value stands, as in ``("labs", "lab4a", "notebooks", 0)``."""
+"""Where a value stands, as in ``("labs", "mine", "notebooks", 0)``."""
 NUMBER = (int, float)
 _EXAMPLES: dict[type | tuple[type, ...], str] = {
     str: 'a text, as in {key} = "…"',
