@@ -118,7 +118,7 @@ LONG = f"""# a comment, then a value over several lines
     {{ name = "02_second", points = 4 }},
 ]
 due = 2025-04-11T23:59:00-04:00
-due = 2025-04-11T23:59:00-04:00
+about = "It is about something."
 
 [labs.{LAB}.extensions]
 "Lovelace, Ada" = 2025-04-14T23:59:00-04:00
@@ -141,10 +141,11 @@ notebooks = []
         ("points = 4", 'points = "four"'),
         ('{ name = "02_second", points = 4 }', "4"),
         ("minutes = 20", "minutes = -20"),
-        ('["a.dot"]', "[7]"),
+        ('"It is about something."', "7"),
         (f'builds_on = ["{LAB}"]', 'builds_on = ["lab0"]'),
         (f'builds_on = ["{LAB}"]', "builds_on = [7]"),
-        ('due = 2025-04-11T23:59:00-04:00', 'builds_on = ["other"]'),  # which builds on this one: a circle
+        # which builds on this one: a circle
+        ('about = "It is about something."', 'builds_on = ["other"]'),
         ("2025-04-11T23:59:00-04:00", "2025-04-11"),
         ("student-7 = 2025-04-15T23:59:00-04:00", "student-7 = 15"),
         ('title = "Another"', "title = []"),

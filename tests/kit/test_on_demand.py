@@ -40,7 +40,7 @@ def cluster(tmp_path: Path, release: Release) -> Iterator[Cluster]:
 def ready(printed: str, folder: Path) -> bool:
     lines = printed.splitlines()
     assert "FAIL" not in printed, printed
-    assert f"OK    all is ready. Open this folder: {folder}/notebooks" in lines, printed
+    assert f"OK    all is ready. Open {folder}/notebooks/START.ipynb" in lines, printed
     assert lines[-1].startswith(ALIVE), printed
     return True
 
