@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.authoring.build import Files
+from autograder.release.hidden_values import hidden_values_in
 from lab_utils.kit.course import read_course
 
 REGION = re.compile(
@@ -17,7 +18,6 @@ REGION = re.compile(
 OURS = ("autograder/", "solutions/", "tests/", ".git", ".ci/")
 HOME = re.compile(r"(?<![\w.$}])/(?:root|home/\w+|Users/\w+)/")
 ROW = 4  # lines one after another that are no coincidence
-GIVEN = {"llm_mlp.dot"}  # a reference that students are given: the graph as it is traced
 
 
 def leaks_in_release(files: Files, root: Path) -> list[str]:
@@ -32,7 +32,7 @@ def leaks_in_release(files: Files, root: Path) -> list[str]:
     for source in sources:
         found += [f"notebooks: a secret line, {line!r}" for line in leaks([source], notebooks)]
     found += [f"{path}: has lines of a solution" for path in _with_solutions(sources, others)]
-    found += _with_hidden(files, root)
+    found += hidden_values_in(files, root)
     students = {name for lab in course.labs.values() for name in lab.extensions}
     for path, text in ((path, "\n".join(texts({path: c}))) for path, c in files.items()):
         found += [f"{path}: names a student, {name}" for name in students if name in text]
@@ -103,19 +103,3 @@ def _with_solutions(sources: Iterable[str], files: Files) -> Iterator[str]:
 
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def _with_hidden(files: Files, root: Path) -> Iterator[str]:
-    secrets: dict[str, str] = {}
-    for path in sorted((root / "autograder").rglob("*")):
-        if path.suffix == ".dot" and path.name not in GIVEN:
-            secrets[path.read_text(encoding="utf-8")] = path.name
-        elif path.name.startswith("hidden") and path.suffix == ".json":
-            data = json.loads(path.read_text(encoding="utf-8"))
-            secrets |= {text: path.name for text in strings(data) if "digraph" in text}
-    for name, content in files.items():
-        read = {content.decode(errors="replace")}
-        if name.endswith(".json"):
-            read |= set(strings(json.loads(content)))
-        origins = {origin for secret, origin in secrets.items() if any(secret in t for t in read)}
-        yield from (f"{name}: has a graph of {origin}" for origin in sorted(origins))
