@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 
-from autograder.authoring.command import add_notebooks
+from autograder.authoring.command import add_new_lab, add_notebooks
 from autograder.classroom.command import add_grade
 from autograder.release.commands import add_release
 from lab_utils.kit.commands import AddCommands, run
@@ -15,7 +15,7 @@ from lab_utils.kit.course import CourseError, read_course
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. A user's mistake is one line on stderr."""
-    rooms = (add_grade, add_release, add_notebooks, *_of_labs())
+    rooms = (add_grade, add_release, add_new_lab, add_notebooks, *_of_labs())
     return run("autograder", __doc__, rooms, arguments)
 
 

@@ -1,4 +1,4 @@
-"""``python -m autograder notebooks``: builds every derived file, or says what is stale."""
+"""``python -m autograder new-lab | notebooks | verify``: makes, builds and tries labs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,60 @@ def add_notebooks(commands: Any) -> None:
     )
     parser.add_argument("labs", nargs="*", metavar="LAB", help="only these; default: all")
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if any is stale")
+    parser.add_argument("--verify", action="store_true", help="also do what verify does")
     parser.set_defaults(run=run)
+    verify = commands.add_parser(
+        "verify", help="grade a lab's solved and empty notebooks: all points, and none"
+    )
+    verify.add_argument("labs", nargs="+", metavar="LAB")
+    verify.set_defaults(run=_verify)
+
+
+def add_new_lab(commands: Any) -> None:
+    """Add the command that makes a lab."""
+    parser = commands.add_parser("new-lab", help="make a small lab that works, to be changed")
+    parser.add_argument("name", help="of its folders: a-z and 0-9, as in lab5")
+    parser.add_argument("--title", default="A new lab", help="what it is about, in a few words")
+    parser.set_defaults(run=_new_lab)
+
+
+def _new_lab(options: argparse.Namespace) -> int:
+    from autograder.authoring.new_lab import new_lab
+    from lab_utils.kit.root import ROOT
+
+    for path in new_lab(options.name, options.title, ROOT):
+        print(f"wrote  {path}")
+    print("Next:")
+    print(f"  python -m autograder notebooks {options.name}   # its cases and notebooks")
+    print(f"  python -m autograder verify {options.name}      # ours passes, an empty one does not")
+    print(f"  make grade LAB={options.name}                   # its sample class")
+    print("Then make it your own: docs/add-a-lab.md")
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    """Try labs as they lie there, built.
+
+    Raises:
+        LabError: something is wrong; the message names file and line.
+    """
+    from autograder.authoring.verify import problems, trial
+    from lab_utils.kit.course import read_course
+
+    labs = [read_course().lab(lab).id for lab in options.labs]
+    _refuse(problems(labs))
+    for lab in labs:
+        print(f"grading the solved and the empty notebooks of {lab} …", flush=True)
+        _refuse(list(trial(lab)))
+        print(f"{lab}: the solution has all points of its checks, the empty notebooks none")
+    return 0
+
+
+def _refuse(problems: Sequence[str]) -> None:
+    from lab_utils.kit.errors import LabError
+
+    if problems:
+        raise LabError("\n".join(problems))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -30,6 +83,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from autograder.authoring.build import derive, stale, write
     from autograder.authoring.derived import derived_files, write_or_check
+    from autograder.authoring.verify import hidden_in_release, problems
     from lab_utils.kit.course import read_course
     from lab_utils.kit.root import ROOT
 
@@ -41,13 +95,16 @@ def run(options: argparse.Namespace) -> int:
     print(f"notebooks of {', '.join(labs)} …", flush=True)
     books = _of_labs(derive(ROOT), labs, ROOT)
     differences += stale(ROOT, books)
-    if options.check:
+    if options.check and differences:
         for line in differences:
             print(f"{line}; make notebooks mends it", file=sys.stderr)
-        return 1 if differences else 0
+        return 1
+    _refuse([*problems(labs), *hidden_in_release(books)])
+    if options.check:
+        return 0
     write(ROOT, books)
     print(f"{len(texts) + len(books)} files up to date, {len(differences)} of them changed")
-    return 0
+    return _verify(argparse.Namespace(labs=labs)) if options.verify else 0
 
 
 def _of_labs(books: Files, labs: Sequence[str], root: Path) -> Files:

@@ -1,0 +1,1 @@
+"""A new lab on the instructors' side."""
