@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -29,8 +29,20 @@ from lab_utils.kit.course import Assignment, Course, read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.hand_in import Owner, Report, archive, inspection, owner, rerun, widget
 from lab_utils.kit.hand_in.notebook import read_cells, unanswered
+from lab_utils.labs.graphs.files import DotFile
+from lab_utils.labs.project.tables import Table
 from tests.support.on_demand import PLAIN_USER, obstacle
-from tests.support.sample_course import LAB, NOTEBOOK, ROOT, fill, folder_of, make_course, write
+from tests.support.sample_course import (
+    FILES,
+    LAB,
+    NOTEBOOK,
+    ROOT,
+    fill,
+    folder_of,
+    make_course,
+    set_sample_lab,
+    write,
+)
 
 ADA = Owner("Ada", "Lovelace")
 GRAPH = 'digraph g { a [label="a: INPUT" fillcolor=lightblue]; b [label="b: RELU" %s]; a -> b; }'
@@ -53,8 +65,10 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
 
 
 @pytest.fixture
-def lab(course: Course) -> Assignment:
-    return replace(course.lab(LAB), files=("graph.dot",))
+def lab(course: Course) -> Iterator[Assignment]:
+    set_sample_lab(DotFile("graph.dot"))
+    yield course.lab(LAB)
+    set_sample_lab(*FILES)
 
 
 @pytest.fixture
@@ -166,7 +180,7 @@ def test_a_table_of_a_trial_is_not_handed_in(
     lab: Assignment, folder: Path, monkeypatch: pytest.MonkeyPatch, run: bool
 ) -> None:
     monkeypatch.setenv("PROJECT_SIZE", "small")  # which makes no difference
-    lab = replace(lab, files=("memory.csv",))
+    set_sample_lab(Table("memory.csv", measured=True))
     write(folder / "memory.csv", "model,method,batch\ntiny BERT,none,2\n")
     report = inspection.inspect(lab, folder, quiet, run=run)
     (line,) = [text for level, text in report.lines if level == "FAIL"]
@@ -179,8 +193,8 @@ def test_a_table_of_a_trial_is_not_handed_in(
 def test_notebooks_run_at_the_size_that_is_graded(
     lab: Assignment, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PROJECT_SIZE", "small")
-    change(folder, t12=f"import os\nassert os.environ['PROJECT_SIZE'] == 'full'\n{ANSWERS['t12']}")
+    monkeypatch.setenv("SAMPLE_SIZE", "small")
+    change(folder, t12=f"import os\nassert os.environ['SAMPLE_SIZE'] == 'full'\n{ANSWERS['t12']}")
     assert look(lab, folder).points == 5
 
 
@@ -348,9 +362,10 @@ def test_an_empty_name_is_asked_again(
 
 def test_make_pack_passes_arguments_on() -> None:
     makefile = str(ROOT / "setup" / "student" / "Makefile")
-    called = ["make", "--dry-run", "--no-print-directory", "-f", makefile, "pack", "ARGS=--anyway"]
+    called = ["make", "--dry-run", "--no-print-directory", "-f", makefile, "pack"]
+    called += ["LAB=mine", "ARGS=--anyway"]
     done = subprocess.run(called, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1].endswith("-m lab_utils pack lab4a --anyway")
+    assert done.stdout.splitlines()[-1].endswith("-m lab_utils pack mine --anyway")
 
 
 def press(button: Any) -> None:
@@ -457,7 +472,7 @@ def test_a_python_without_the_packages(
     monkeypatch.chdir(tmp_path / "lab4a")
     monkeypatch.setattr(
         "lab_utils.kit.machine.environment.needed_packages",
-        lambda: {"torch>=2": "", "numpy": "2.0"},
+        lambda _: {"torch>=2": "", "numpy": "2.0"},
     )
     assert main(["pack", *NAMED]) == 2
     said = capsys.readouterr().err

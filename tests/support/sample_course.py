@@ -17,7 +17,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook
 
 from lab_utils.kit.files import HandedIn
-from lab_utils.kit.lab import LABS, Lab
+from lab_utils.kit.lab import LABS, Lab, Small
 from lab_utils.kit.root import ROOT
 
 LAB = "sample"
@@ -37,18 +37,19 @@ notebooks = [{{ name = "{NOTEBOOK}", points = 7 }}]
 """
 
 FILES = (HandedIn("llm_mlp.dot"), HandedIn("memory.csv", measured=True))
+SIZE = Small("SAMPLE_SIZE", "small", "full")
 
 
-def _add_sample_lab() -> None:
+def set_sample_lab(*files: HandedIn) -> None:
     """Let the kit find the lab of the sample course, as if its package were there."""
     name = f"{LABS}.{LAB}"
-    module = ModuleType(name)
+    module = sys.modules.setdefault(name, ModuleType(name))
     module.__spec__ = ModuleSpec(name, None)
-    module.LAB = Lab(home=name, tasks=(), noun="graph", files=FILES)  # type: ignore[attr-defined]
-    sys.modules[name] = module
+    lab = Lab(home=name, tasks=(), noun="graph", files=files, small=SIZE)
+    module.LAB = lab  # type: ignore[attr-defined]
 
 
-_add_sample_lab()
+set_sample_lab(*FILES)
 
 HEADER = """\
 # ---

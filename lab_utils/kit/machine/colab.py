@@ -34,9 +34,9 @@ def begin(lab: str, places: Sequence[Path]) -> Path:
         print(f"A newer release lies beside your work: {folder}\nYour work stays: {work}")
         folder = work
     _import_from(folder)
-    importlib.import_module(
-        "lab_utils.kit.machine.colab"
-    ).install_missing(lab)  # no longer from the zip
+    importlib.import_module("lab_utils.kit.machine.colab").install_missing(
+        lab
+    )  # no longer from the zip
     here = folder / "notebooks" / lab
     os.chdir(here)
     print(f"The lab's files: {here}")

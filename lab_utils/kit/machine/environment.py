@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -118,6 +119,12 @@ def _of_others(assignment: str) -> Iterator[Fact]:
         yield Fact(f"{name} {found}" if found else missing)
 
 
+def _shared_packages() -> list[str]:
+    labs = [lab for name in _assignments() if (lab := lab_of(name))]
+    counted = Counter(package for lab in labs for package in lab.packages)
+    return [package for package, count in counted.items() if count > 1]
+
+
 def _assignments() -> list[str]:
     try:
         return list(read_course().labs)
@@ -126,13 +133,16 @@ def _assignments() -> list[str]:
 
 
 def needed_packages(assignment: str = "") -> dict[str, str]:
-    """What an assignment needs, as in ``torch>=2.9,<2.15``, and the installed version, if any."""
-    lab = lab_of(assignment) if assignment.isidentifier() else None
+    """What an assignment needs, as in ``torch>=2.9,<2.15``, and the installed version, if any.
+
+    In a folder that is no assignment's, what several of them need.
+    """
     try:
         wanted = _project()
     except OSError:
         return {}
-    parts = (*(lab.packages if lab else ()), "all", _ALWAYS)
+    lab = lab_of(assignment) if assignment.isidentifier() else None
+    parts = (*(lab.packages if lab else _shared_packages()), "all", _ALWAYS)
     return {
         requirement: _installed(name_in(requirement))
         for part in parts
