@@ -6,8 +6,8 @@ import os
 import shutil
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.grading.sandbox.inside.namespaces import HOME
@@ -40,6 +40,10 @@ class House:
     """A temporary folder of the executor's."""
     hidden: Sequence[Path] = (ROOT,)
     """Folders that must not be seen even if they lie in one that is shown."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Of the environment, besides those that every sandbox has."""
+    threads: int = 1
+    """That numerical libraries work with, in each process."""
 
     @property
     def kit(self) -> Path:
@@ -91,6 +95,28 @@ class House:
                 steps.append(["empty", path])
         return [*steps, ["bind", str(self.kit), KIT], ["empty", self.spare]]
 
+    def environment(self, temporary: str) -> dict[str, str]:
+        """All environment variables; ``temporary`` is a folder one can write to."""
+        programs = [os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin"]
+        counted = ("OMP", "MKL", "OPENBLAS", "NUMEXPR")
+        libraries = os.environ.get("LD_LIBRARY_PATH")
+        return {
+            "PATH": os.pathsep.join(programs),
+            "LANG": "C.UTF-8",
+            "HOME": temporary,
+            "TMPDIR": temporary,
+            "USER": "student",
+            "LOGNAME": "student",
+            "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+            "MPLCONFIGDIR": os.path.join(temporary, "matplotlib"),
+            "IPYTHONDIR": os.path.join(temporary, "ipython"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",  # the same order of sets, and the same grade, every time
+            **{f"{library}_NUM_THREADS": str(self.threads) for library in counted},
+            **({"LD_LIBRARY_PATH": libraries} if libraries else {}),
+            **self.variables,
+        }
+
     def open_to_readers(self) -> list[str]:
         """Hidden folders inside readable ones: only a sandbox with a file system can hide them."""
         return [str(h) for h in self.hidden if any(_is_in(str(h), p) for p in self.readable())]
@@ -109,28 +135,3 @@ def _python() -> Iterator[str]:
 def _libraries() -> list[str]:
     """Folders of shared libraries that a cluster's modules have added."""
     return [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if path]
-
-
-def environment(temporary: str) -> dict[str, str]:
-    """All environment variables of the sandbox; ``temporary`` is a folder one can write to."""
-    programs = [os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin"]
-    threads = ("OMP", "MKL", "OPENBLAS", "NUMEXPR")
-    libraries = os.environ.get("LD_LIBRARY_PATH")
-    return {
-        "PATH": os.pathsep.join(programs),
-        "LANG": "C.UTF-8",
-        "HOME": temporary,
-        "TMPDIR": temporary,
-        "USER": "student",
-        "LOGNAME": "student",
-        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-        "MPLCONFIGDIR": os.path.join(temporary, "matplotlib"),
-        "IPYTHONDIR": os.path.join(temporary, "ipython"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",  # the same order of sets, and the same grade, every time
-        # A thread pool would not survive the fork of the warm process.
-        **{f"{library}_NUM_THREADS": "1" for library in threads},
-        **({"LD_LIBRARY_PATH": libraries} if libraries else {}),
-        # How large the experiments of notebook 06 are; see lab_utils/labs/project/experiments.py.
-        "LAB4B_SIZE": os.environ.get("LAB4B_SIZE", "full"),
-    }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import queue
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
+from autograder.grading.sandbox.host import speed
 from autograder.grading.sandbox.host.house import ROOT, House
 from autograder.grading.sandbox.host.isolation import Isolation, Reached
 from autograder.grading.sandbox.host.job import Job, Result
@@ -21,18 +23,8 @@ from autograder.grading.sandbox.host.worker import Site, Worker
 T = TypeVar("T")
 R = TypeVar("R")
 
-PRELOAD = (
-    "torch",
-    "torch.fx",
-    "torch.fx.experimental.proxy_tensor",
-    "pandas",
-    "matplotlib.pyplot",
-    "ipywidgets",
-    "lab_utils",
-)
-"""What the warm process imports, so that no notebook has to."""
-WARM_UP = "from inside.rehearsal import rehearse\n\nrehearse()\n"
-"""What the warm process runs."""
+PRELOAD = ("pandas", "matplotlib.pyplot", "ipywidgets", "lab_utils")
+"""What every warm process imports, so that no notebook has to."""
 
 
 class Executor:
@@ -43,7 +35,11 @@ class Executor:
                 ...
 
     ``isolation`` is the highest level to try, ``require`` the lowest to accept.
-    ``hidden`` are folders that no sandbox may show even if they lie in one it needs.
+    ``preload`` are modules that the warm process imports, and ``warm_up`` are functions that
+    it calls then, each as ``package.module:function``: what they load is there for every
+    notebook. ``hidden`` are folders that no sandbox may show even if they lie in one it needs.
+    ``environment`` are variables for student code to see. ``slowness`` is how many times as
+    long as on ours everything takes on this machine, which is measured unless it is given.
     """
 
     def __init__(
@@ -53,15 +49,19 @@ class Executor:
         limits: Limits | None = None,
         jobs: int = 2,
         preload: Sequence[str] = PRELOAD,
-        warm_up: str = WARM_UP,
+        warm_up: Sequence[str] = (),
         hidden: Sequence[Path] = (),
+        environment: Mapping[str, str] = MappingProxyType({}),
+        slowness: float | None = None,
     ) -> None:
-        self.limits = limits or Limits()
+        self.limits = (limits or Limits()).on_machine(slowness or speed.slowness())
+        """In seconds of this machine."""
         self.jobs = jobs
         self.reached: Reached
         """The level of isolation, once the executor has been entered."""
         self._wanted, self._require = isolation, require
         self._preload, self._warm_up, self._hidden = preload, warm_up, hidden
+        self._environment = environment
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._open = ExitStack()
 
@@ -70,7 +70,9 @@ class Executor:
             folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="executor-", ignore_cleanup_errors=True)
             )
-            house = House(Path(folder).resolve(), (ROOT, *self._hidden))
+            hidden = (ROOT, *self._hidden)
+            variables, threads = self._environment, self.limits.threads
+            house = House(Path(folder).resolve(), hidden, variables, threads)
             house.build()
             self.reached = reach(house, self._require, self._wanted)
             site = Site(self.reached, house, self.limits, self._preload, self._warm_up)

@@ -6,6 +6,7 @@ import base64
 import re
 import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import PurePosixPath
 
 from autograder.grading.sandbox.host.job import (
@@ -21,8 +22,9 @@ from autograder.grading.sandbox.host.job import (
     Trouble,
 )
 from autograder.grading.sandbox.host.limits import Limits
+from autograder.grading.sandbox.inside.clock import in_words
 from autograder.grading.sandbox.wire.line import Line
-from autograder.grading.sandbox.wire.orders import Over, Supervisor
+from autograder.grading.sandbox.wire.orders import Over, Spent, Supervisor
 from autograder.grading.sandbox.wire.talk import Talk
 
 _MOST_RUNS = 4
@@ -170,7 +172,8 @@ class NotebookRun:
                 elif isinstance(before, Question) and questions - 1 in self._states:
                     self._states[questions] = self._states[questions - 1]
                 else:
-                    self._states[questions] = talk.remember()
+                    with self._housekeeping():
+                        self._states[questions] = talk.remember()
                 questions += 1
             before = step
 
@@ -179,7 +182,8 @@ class NotebookRun:
         asked = self._notebook.questions
         for place in sorted(self._states, key=lambda place: asked[place].task):
             self._busy = asked[place]
-            talk.recall(self._states[place])
+            with self._housekeeping():
+                talk.recall(self._states[place])
             self._ask(talk, place, asked[place])
 
     def _ask_further(self, talk: Talk) -> None:
@@ -193,23 +197,33 @@ class NotebookRun:
         for place, question in enumerate(asked[first:], start=first):
             self._busy = question
             if question.task in states:
-                talk.recall(states[question.task])
+                with self._housekeeping():
+                    talk.recall(states[question.task])
             self._ask(talk, place, question)
 
     def _run(self, talk: Talk, place: int, cell: Cell) -> None:
         if cell.id in self._fatal_cells:
             return
         if self._cell_time <= 0:
-            text = f"the cells took more than {self._limits.notebook_seconds:g} seconds together"
+            text = f"the cells took more than {self._limits.notebook_seconds:.3g} seconds together"
             self._remark(Trouble.TIME, f"{text}; those that were left did not run")
             return
         result = self.result.cells[place] = CellResult(cell.id)
+        seconds = min(self._limits.cell_seconds, self._cell_time)
+        spent = Spent()
         try:
-            seconds = min(self._limits.cell_seconds, self._cell_time)
-            for trouble in talk.run(cell, result, seconds):
-                self._remark(trouble, self._words(trouble, seconds), cell)
+            with self._supervisor.timed(seconds, spent):
+                troubles = talk.run(cell, result, seconds)
         finally:
-            self._cell_time -= result.seconds
+            self._cell_time -= spent.seconds
+        if Trouble.OUTPUT in troubles:
+            text = f"showed more than {self._limits.output_bytes:,} bytes; the rest was cut off"
+            self._remark(Trouble.OUTPUT, text, cell)
+        if spent.late:
+            text = f"{in_words(spent.late, self._limits.allowance(seconds))} and was interrupted"
+            if seconds < self._limits.cell_seconds:
+                text = "was interrupted when the time for the notebook was up"
+            self._remark(Trouble.INTERRUPTED, text, cell)
 
     def _ask(self, talk: Talk, place: int, question: Question) -> None:
         account = _account(question)
@@ -219,24 +233,24 @@ class NotebookRun:
         if left <= 0:
             self._fatal[account] = "earlier answers of this task took all its time"
             return
-        started = time.monotonic()
+        seconds = min(self._limits.question_seconds, left)
+        spent = Spent()
         try:
-            seconds = min(self._limits.question_seconds, left)
-            self._replies[place] = talk.ask(question, seconds)
+            with self._supervisor.timed(seconds, spent):
+                self._replies[place] = talk.ask(question, seconds)
         finally:
-            self._time[account] -= time.monotonic() - started
+            self._time[account] -= spent.seconds
 
-    def _words(self, trouble: Trouble, seconds: float) -> str:
-        if trouble is Trouble.OUTPUT:
-            return f"showed more than {self._limits.output_bytes:,} bytes; the rest was cut off"
-        if seconds < self._limits.cell_seconds:
-            return "was interrupted when the time for the notebook was up"
-        return f"ran longer than {seconds:g} seconds and was interrupted"
+    def _housekeeping(self) -> AbstractContextManager[None]:
+        """For what is ours, but runs in the notebook's process: it may be kept from it there."""
+        return self._supervisor.timed(self._limits.question_seconds, Spent())
 
     def _compare(self, talk: Talk) -> None:
         self._busy = None
+        with self._housekeeping():
+            told = talk.changed()
         # Student code could tell anything in place of names.
-        if changed := [name for name in talk.changed() if _NAME.fullmatch(name)]:
+        if changed := [name for name in told if _NAME.fullmatch(name)]:
             names = ", ".join(changed[:5]) + (", …" if len(changed) > 5 else "")
             self._remark(Trouble.TAMPERED, f"replaced {names}")
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograder.grading.sandbox.clean.hostile import Spoiled
-from autograder.grading.sandbox.host.house import KIT, House, environment
+from autograder.grading.sandbox.host.house import KIT, House
 from autograder.grading.sandbox.host.isolation import (
     Isolation,
     NotIsolated,
@@ -22,9 +22,11 @@ from autograder.grading.sandbox.host.isolation import (
 )
 from autograder.grading.sandbox.wire.line import Closed, Late, Line
 
-STARTING = 120.0
-"""Seconds that a warm process may take to import everything from a slow disk."""
-_TRIAL = 20.0
+STARTING = 900.0
+"""Seconds that a warm process may take to import everything, on a slow and busy machine."""
+ENDING = 120.0
+"""Seconds that a supervisor may take to do what it is told, once its processes are killed."""
+_TRIAL = 120.0
 
 
 def start_warm(
@@ -32,7 +34,7 @@ def start_warm(
     house: House,
     disk_bytes: int = 1_000_000,
     preload: Sequence[str] = (),
-    warm_up: str = "",
+    warm_up: Sequence[str] = (),
     trial: str = "",
 ) -> tuple[subprocess.Popen[bytes], Line]:
     """A warm process that is ready, and the line to it. With ``trial`` it only tries to start.
@@ -50,7 +52,7 @@ def start_warm(
         process = subprocess.Popen(
             [*start.arguments, str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
-            env={**environment(temporary), "PYTHONPATH": kit if outside else str(house.kit)},
+            env={**house.environment(temporary), "PYTHONPATH": kit if outside else str(house.kit)},
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=said,
@@ -63,7 +65,7 @@ def start_warm(
             "kit": kit,
             "trial": trial,
             "preload": list(preload),
-            "warm_up": warm_up,
+            "warm_up": list(warm_up),
             "once": start.once,
         }
         deadline = time.monotonic() + (_TRIAL if trial else STARTING)

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from autograder.grading.sandbox.host.isolation import (
     can_be_nobody,
 )
 from autograder.grading.sandbox.host.limits import Limits
-from autograder.grading.sandbox.host.warmth import STARTING, end, start_warm
+from autograder.grading.sandbox.host.warmth import ENDING, STARTING, end, start_warm
 from autograder.grading.sandbox.inside.filters import has_landlock
 from autograder.grading.sandbox.inside.namespaces import HOME, LAB
 from autograder.grading.sandbox.inside.usage import tasks_of_user
@@ -43,8 +43,11 @@ class Site:
     limits: Limits
     preload: Sequence[str]
     """Modules that the warm process imports."""
-    warm_up: str
-    """Code that it runs then. It must not start threads: they would not survive the fork."""
+    warm_up: Sequence[str]
+    """Functions that it calls then, each as ``package.module:function``.
+
+    They must not start threads: these would not survive the fork.
+    """
 
 
 class Worker:
@@ -113,7 +116,7 @@ class Worker:
 
     def _dismiss(self, supervisor: Line) -> None:
         """Tell a supervisor to go, and see that it does."""
-        deadline = time.monotonic() + self._site.limits.grace_seconds + 10
+        deadline = time.monotonic() + self._site.limits.grace_seconds + ENDING
         try:
             supervisor.send({"do": "quit"}, deadline)
             while True:
@@ -153,7 +156,7 @@ class Worker:
         counted_apart = uid or (in_house and _counts_in_namespaces())
         others = 0 if counted_apart or not shut_in else tasks_of_user(os.geteuid())
         return {
-            "limits": asdict(limits) | {"cpu_seconds": limits.cpu_seconds},
+            "limits": limits.as_message(),
             "room": in_house and self._site.reached.rooms,
             "linux": sys.platform == "linux",
             "shut_in": shut_in,

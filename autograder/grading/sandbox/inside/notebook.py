@@ -6,11 +6,14 @@ import os
 import random
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NoReturn
 
 from . import answers, ceilings, filters, kernel
+from .clock import SIGNALS, allowance, in_words
 from .outlet import Outlet, Overflow, Stream
 from .protocol import Channel, Message, only_keep
 from .shell import NotebookShell
@@ -49,6 +52,7 @@ def _shut_in(descriptor: int, setup: Mapping[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(setup["lab"])
     os.environ |= {"HOME": setup["lab"], "TMPDIR": setup["temporary"]}
+    tempfile.tempdir = None  # the warm process may have looked it up, and had another one
     sys.path.append(setup["lab"])  # last: a file called torch.py is never taken for the library
     if setup["linux"]:
         kernel.prctl(kernel.SET_DUMPABLE, 1)  # as usual; the supervisor had it off
@@ -110,7 +114,7 @@ class _Notebook:
             self._shell._showtraceback(type(error), error, [f"{type(error).__name__}: {error}"])
         self._outlet.collect()
         count = self._shell.execution_count - 1
-        return {"failed": failed, "count": count, "late": self._late}
+        return {"failed": failed, "count": count}
 
     def _answer(self, message: Message) -> Message:
         self._outlet.open(0)  # what is printed while an answer is made is nobody's business
@@ -119,7 +123,8 @@ class _Notebook:
                 space, most = self._shell.user_ns, self._limits["reply_bytes"]
                 return answers.answer_to(message, space, most, self._borrow)
         except OutOfTime as late:
-            return {"error": f"no answer: {late}", "look": "Look for a loop that does not end."}
+            look = "Look for a loop that does not end, or for something that it waits for."
+            return {"error": f"no answer: {late}", "look": look}
         except BaseException as error:
             words = f"{type(error).__name__}: {str(error)[:200]}"
             return {"error": words, "look": "Return the answer; do not end the program."}
@@ -138,29 +143,28 @@ class _Notebook:
 
     @contextmanager
     def _at_most(self, seconds: float, usual: float) -> Iterator[None]:
-        """Interrupt the body after a time; the grader kills it if it does not heed that."""
-        why = f"longer than {usual:g} seconds" if seconds >= usual else "no time was left"
-        self._late, busy = False, True
+        """Let the supervisor interrupt the body; it kills the process if that is not heeded."""
+        busy = True
 
-        def stop() -> None:
+        def stop(late: str) -> None:
             __tracebackhide__ = True  # the student sees the line that was running
-            raise OutOfTime(f"interrupted ({why})")
+            why = in_words(late, allowance(seconds, self._limits))
+            raise OutOfTime(f"interrupted ({why if seconds >= usual else 'no time was left'})")
 
-        def ring(*_: object) -> None:
+        def ring(number: int, _: object) -> None:
             __tracebackhide__ = True
             if not busy:
                 return
-            self._late = True
+            late = next(kind for kind, own in SIGNALS.items() if own == number)
             if self._outlet.sending:  # half a message would spoil the line to the grader
-                self._outlet.deferred = stop
+                self._outlet.deferred = partial(stop, late)
             else:
-                stop()
+                stop(late)
 
-        signal.signal(signal.SIGALRM, ring)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        for number in SIGNALS.values():
+            signal.signal(number, ring)
         try:
             yield
         finally:
             busy = False
-            signal.setitimer(signal.ITIMER_REAL, 0)
             self._outlet.deferred = None

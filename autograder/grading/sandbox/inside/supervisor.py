@@ -12,20 +12,22 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 from . import kernel, namespaces, usage
+from .clock import SIGNALS, Clock, Moment, allowance
+from .family import Family
 from .protocol import Channel, Message
 from .scratch import Snapshot, put_back, take_snapshot, write_files
 
 TICK = 0.1
 """Seconds between two looks at what the processes of a notebook use."""
 
-_DYING = 5.0
-"""Seconds that many large processes may take to go once they are killed."""
+_DYING = 60.0
+"""Seconds that many large processes may take to go once they are killed, on a busy machine."""
 
 NotebookMain = Callable[[int, Message], NoReturn]
 
@@ -69,17 +71,28 @@ class Supervisor:
     ) -> None:
         self._control, self._setup, self._lab = control, setup, lab
         self._limits = setup["limits"]
+        self._grace = allowance(self._limits["grace_seconds"], self._limits)
         self._run_notebook = run_notebook
+        self._family = Family(setup["room"] or os.getpid() == 1, setup["linux"])
         self._child = 0
         self._status: int | None = None
         self._saved = Snapshot()
         self._count_again = 0.0
+        self._clock: Clock | None = None
+        self._late = ""
+        """Which part of its time the notebook has used up, and was interrupted for."""
+        self._last_word = ""
+        """Why the notebook is ended when its time is up; empty: it is interrupted first."""
 
     def serve(self) -> None:
         """Until the grader says so, or is gone."""
+        looked = 0.0
         while True:
-            if not select.select([self._control], [], [], TICK if self._child else None)[0]:
+            called = select.select([self._control], [], [], TICK if self._child else None)[0]
+            if self._child and (not called or time.monotonic() > looked + 2 * TICK):
                 self._watch()
+                looked = time.monotonic()
+            if not called:
                 continue
             message = self._control.receive()
             if message is None or message[0]["do"] == "quit":
@@ -100,7 +113,7 @@ class Supervisor:
         put_back(self._lab, self._saved)
         for folder in self._setup["emptied"]:
             put_back(Path(folder), Snapshot())
-        self._status = None
+        self._status = self._clock = None
         self._child = os.fork()
         if not self._child:
             try:
@@ -119,18 +132,55 @@ class Supervisor:
         left = self._end_all()
         self._tell({"stopped": True, "status": self._status, "left": left})
 
+    def _do_clock(self, message: Message, _: list[int]) -> None:
+        """From now on the notebook may use so many seconds."""
+        self._late = self._last_word = ""
+        self._clock = Clock(allowance(message["seconds"], self._limits), self._family.now())
+
+    def _do_pause(self, message: Message, _: list[int]) -> None:
+        """The notebook waits for the grader, or does so no more."""
+        if self._clock:
+            self._clock.look(self._family.now())
+            self._clock.paused = message["paused"]
+
+    def _do_time(self, _message: Message, _: list[int]) -> None:
+        """Stop the clock, and tell what was used."""
+        clock, self._clock = self._clock, None
+        if clock:
+            clock.look(self._family.now())
+        self._tell({"spent": clock.spent if clock else 0.0, "late": self._late})
+
+    def _do_end(self, _message: Message, _: list[int]) -> None:
+        """The notebook has hung up: it is ended if it does not end by itself."""
+        if self._child:
+            self._last_word = "line"
+            self._clock = self._clock or Clock(self._grace, self._family.now())
+            self._clock.extend(self._grace)
+
     def _watch(self) -> None:
         """End the notebook if it uses too much; tell if it has ended."""
         self._reap()
-        why = self._excess()
+        now = self._family.now()
+        why = self._excess(now.processes) or self._out_of_time(now)
         if why or self._status is not None:
             self._tell({"ended": why or "by itself", "status": self._status})
             self._child = 0
         if why:
             self._end_all()
 
-    def _excess(self) -> str | None:
-        processes = self._descendants()
+    def _out_of_time(self, now: Moment) -> str | None:
+        """Interrupt the notebook if its time is up; why to end it, if it did not heed that."""
+        if self._clock is None or not (late := self._clock.look(now)):
+            return None
+        if self._last_word:
+            return self._last_word
+        self._late, self._last_word = late, "time"
+        self._clock.extend(self._grace)
+        with suppress(OSError):  # it has gone
+            os.kill(self._child, SIGNALS[late])
+        return None
+
+    def _excess(self, processes: Sequence[int]) -> str | None:
         if len(processes) > self._limits["processes"]:
             return "processes"
         if self._takes_too_much(processes):
@@ -140,7 +190,7 @@ class Supervisor:
             return "disk"
         return None
 
-    def _takes_too_much(self, processes: list[int]) -> bool:
+    def _takes_too_much(self, processes: Sequence[int]) -> bool:
         most = self._limits["memory"]
         started = time.monotonic()
         if usage.resident(processes) <= most or started < self._count_again:
@@ -149,20 +199,6 @@ class Supervisor:
         # Counting slows down what is counted: never spend more than a tenth of the time on it.
         self._count_again = time.monotonic() + 10 * (time.monotonic() - started)
         return exact > most
-
-    def _descendants(self) -> list[int]:
-        parents = usage.parents()
-        if self._setup["room"] or os.getpid() == 1:  # all that can be seen
-            return [pid for pid in parents if pid != os.getpid()]
-        family = {os.getpid()}
-        grown = True
-        while grown:
-            grown = False
-            for pid, parent in parents.items():
-                if parent in family and pid not in family:
-                    family.add(pid)
-                    grown = True
-        return sorted(family - {os.getpid()})
 
     def _reap(self) -> None:
         while True:
@@ -186,20 +222,9 @@ class Supervisor:
                 self._child = 0
                 return 0
             if time.monotonic() > deadline:
-                return len(self._descendants())
-            self._kill_all()
+                return len(self._family.members())
+            self._family.kill(self._child)
             time.sleep(0.002)
-
-    def _kill_all(self) -> None:
-        if os.getpid() == 1:  # then it means all processes of the namespace
-            targets = [-1]
-        elif self._setup["linux"]:
-            targets = self._descendants()
-        else:
-            targets = [-self._child] if self._child else []
-        for target in targets:
-            with suppress(OSError):  # it has gone
-                os.kill(target, signal.SIGKILL)
 
     def _tell(self, message: Message) -> None:
         self._control.send(message)

@@ -1,30 +1,65 @@
-"""What processes are there, and how much memory and disk they hold."""
+"""What processes are there, and how much time, memory and disk they take."""
 
 from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def parents() -> dict[int, int]:
-    """The parent of every process that can be seen."""
-    found = {}
-    for entry in processes():
-        try:
-            with open(f"/proc/{entry}/stat") as file:
-                found[entry] = int(file.read().rpartition(")")[2].split()[1])
-        except (OSError, ValueError, IndexError):  # it has ended
-            continue
-    return found
+class Process(NamedTuple):
+    """A process when it was looked at."""
+
+    state: str
+    """A letter, as in ``ps``; of its first thread."""
+    parent: int
+    cpu: float
+    """Seconds of the processor: its own, and those of children that it has waited for."""
 
 
-def resident(pids: Sequence[int]) -> int:
+def look() -> dict[int, Process]:
+    """Every process that can be seen; parents before their children, as they have lower numbers."""
+    seen = {pid: _process(f"/proc/{pid}/stat") for pid in processes()}
+    return {pid: process for pid, process in seen.items() if process}
+
+
+def _process(path: str) -> Process | None:
+    try:
+        with open(path) as file:
+            state, parent, *rest = file.read().rpartition(")")[2].split()
+        return Process(state, int(parent), sum(map(int, rest[9:13])) / _TICKS)
+    except (OSError, ValueError):  # it has ended
+        return None
+
+
+def has_work(pids: Iterable[int]) -> bool:
+    """Whether a thread of these processes runs, or would if there were a processor or a disk."""
+    threads = (_process(path) for pid in pids for path in _threads(pid))
+    return any(thread is not None and thread.state in "RD" for thread in threads)
+
+
+def _threads(pid: int) -> list[str]:
+    try:
+        return [f"/proc/{pid}/task/{thread}/stat" for thread in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []
+
+
+def of_ended_children() -> float:
+    """Seconds of the processor that children of this process took which are no more."""
+    told = os.times()
+    return told.children_user + told.children_system
+
+
+def resident(pids: Iterable[int]) -> int:
     """Bytes of memory of these processes; pages that they share count for each of them."""
     return sum(map(_resident, pids))
 
 
-def proportional(pids: Sequence[int]) -> int:
+def proportional(pids: Iterable[int]) -> int:
     """The same with shared pages counted once. Takes milliseconds for each process."""
     return sum(map(_proportional, pids))
 
@@ -47,9 +82,9 @@ def tasks_of_user(uid: int) -> int:
 
 
 def processes() -> list[int]:
-    """All that can be seen; none where there is no /proc."""
+    """All that can be seen, in order; none where there is no /proc."""
     try:
-        return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+        return sorted(int(entry) for entry in os.listdir("/proc") if entry.isdigit())
     except OSError:
         return []
 

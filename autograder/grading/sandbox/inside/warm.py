@@ -54,15 +54,17 @@ def _move_to(kit: str) -> None:
     importlib.invalidate_caches()
 
 
-def _prepare(preload: list[str], warm_up: str) -> Any:
+def _prepare(preload: list[str], warm_up: list[str]) -> Any:
     for name in preload:
         importlib.import_module(name)
-    exec(compile(warm_up, "<warm-up>", "exec"), {})
+    for name in warm_up:
+        module, _, function = name.partition(":")
+        getattr(importlib.import_module(module), function)()
     from .notebook import run_notebook
     from .shell import make_shell
 
     shell = make_shell()
-    if threading.active_count() > 1:
+    if _has_threads():
         raise RuntimeError("what was imported has started threads: they do not survive a fork")
     gc.collect()
     gc.freeze()  # or the first collection after a fork copies every page
@@ -71,6 +73,14 @@ def _prepare(preload: list[str], warm_up: str) -> Any:
         run_notebook(shell, descriptor, setup)
 
     return run
+
+
+def _has_threads() -> bool:
+    """Python's own; where libraries may have theirs, also those that Python does not know."""
+    seen = 1
+    if os.environ.get("OMP_NUM_THREADS", "1") != "1" and os.path.isdir("/proc/self/task"):
+        seen = len(os.listdir("/proc/self/task"))
+    return max(seen, threading.active_count()) > 1
 
 
 def _supervise(descriptor: int, setup: Message, run: Any) -> None:

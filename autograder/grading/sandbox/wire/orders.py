@@ -6,6 +6,9 @@ import secrets
 import signal
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.grading.sandbox.clean.hostile import Spoiled
@@ -22,6 +25,15 @@ class Over(Exception):
         self.trouble = trouble
 
 
+@dataclass
+class Spent:
+    """What a cell or an answer has used."""
+
+    seconds: float = 0.0
+    late: str = ""
+    """Which part of its allowance was used up, if it was interrupted."""
+
+
 class Supervisor:
     """The grader's view of a supervisor: trusted, but with a deadline for everything."""
 
@@ -29,6 +41,7 @@ class Supervisor:
         self.line = line
         self._limits = limits
         self._ended: dict[str, Any] | None = None
+        self._gone: Over | None = None
 
     def fill(self, files: dict[str, str]) -> str | None:
         """Put files (as base64) into the scratch folder; why it did not work, if so."""
@@ -53,12 +66,30 @@ class Supervisor:
         """End all processes of the notebook; how it ended."""
         return self._order({"do": "stop"}, "stopped")
 
+    @contextmanager
+    def timed(self, seconds: float, spent: Spent) -> Iterator[None]:
+        """Let the notebook use so many seconds: then it is interrupted, and at last killed."""
+        self._send({"do": "clock", "seconds": seconds}, self._deadline())
+        try:
+            yield
+        finally:
+            told = self._order({"do": "time"}, "spent")
+            spent.seconds, spent.late = told["spent"], told["late"]
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """The notebook waits for the grader meanwhile: that is no time of its own."""
+        self._send({"do": "pause", "paused": True}, self._deadline())
+        try:
+            yield
+        finally:
+            self._send({"do": "pause", "paused": False}, self._deadline())
+
     def why_ended(self) -> Over:
         """Why the process of the notebook is no more."""
         try:
-            self._ended = self._ended or self._hear(time.monotonic() + self._limits.grace_seconds)
-        except Late:
-            return Over(Trouble.SPOILED, "closed its line to the grader")
+            if self._ended is None:
+                self._ended = self._order({"do": "end"}, "ended")
         except Over as broken:
             return broken
         return _how_it_ended(self._ended, self._limits)
@@ -78,31 +109,33 @@ class Supervisor:
                     return told
                 self._ended = told
         except Late:
-            raise _broken("it does not answer") from None
+            raise self._broken("it does not answer") from None
 
     def _send(
         self, message: dict[str, Any], deadline: float, descriptors: tuple[int, ...] = ()
     ) -> None:
+        if self._gone:
+            raise self._gone
         try:
             self.line.send(message, deadline, descriptors)
         except (Closed, Late):
-            raise _broken("it does not listen") from None
+            raise self._broken("it does not listen") from None
 
     def _hear(self, deadline: float) -> dict[str, Any]:
         try:
             told = self.line.receive(deadline) or {}
         except (Closed, Spoiled):
-            raise _broken("it has ended") from None
+            raise self._broken("it has ended") from None
         if "broken" in told:
-            raise _broken(told["broken"])
+            raise self._broken(told["broken"])
         return told
 
+    def _broken(self, why: str) -> Over:
+        self._gone = Over(Trouble.SANDBOX, f"the sandbox broke down ({why})")
+        return self._gone
+
     def _deadline(self) -> float:
-        return time.monotonic() + 2 * self._limits.grace_seconds + 15
-
-
-def _broken(why: str) -> Over:
-    return Over(Trouble.SANDBOX, f"the sandbox broke down ({why})")
+        return time.monotonic() + self._limits.backstop(self._limits.grace_seconds)
 
 
 def _how_it_ended(told: dict[str, Any], limits: Limits) -> Over:
@@ -110,6 +143,8 @@ def _how_it_ended(told: dict[str, Any], limits: Limits) -> Over:
         "memory": (Trouble.MEMORY, f"used more than {limits.memory:,} bytes of memory"),
         "processes": (Trouble.PROCESSES, f"started more than {limits.processes} processes"),
         "disk": (Trouble.DISK, f"wrote more than {limits.disk_bytes:,} bytes"),
+        "time": (Trouble.KILLED, "ran too long, ignored that it was interrupted, and was killed"),
+        "line": (Trouble.SPOILED, "closed its line to the grader"),
     }
     if told.get("ended") in reasons:
         return Over(*reasons[told["ended"]])

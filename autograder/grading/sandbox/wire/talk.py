@@ -41,20 +41,21 @@ class Talk:
         self._state: int | None = None
 
     def run(self, cell: Cell, result: CellResult, seconds: float) -> list[Trouble]:
-        """Run a cell for at most so many seconds; ``result`` takes what it shows meanwhile.
+        """Run a cell that has so many seconds; ``result`` takes what it shows meanwhile.
 
         Raises:
             Over: the process did not survive it.
         """
         shown = Shown(result.outputs, self._by_display)
         started = time.monotonic()
+        deadline = self._deadline(seconds)
         most = 2 * self._limits.output_bytes + RESERVE + _SMALL
         troubles: list[Trouble] = []
         self._begin(most)
         try:
-            self._send({"do": "run", "source": cell.source, "seconds": seconds}, seconds)
+            self._send({"do": "run", "source": cell.source, "seconds": seconds}, deadline)
             while True:
-                message = self._receive(started + seconds, most)
+                message = self._receive(deadline, most)
                 if "output" in message:
                     _show(shown, message["output"])
                 elif "cut" in message:
@@ -67,8 +68,6 @@ class Talk:
                     raise Spoiled("a message of an unknown kind")
             result.execution_count = clean_count(ran.get("count"))
             result.failed = ran.get("failed") is not False
-            if ran.get("late") is True:
-                troubles.append(Trouble.INTERRUPTED)
         except Spoiled as error:
             raise _spoiled(error) from None
         finally:
@@ -85,26 +84,27 @@ class Talk:
         """
         order = {"do": "ask", **vars(question), "seconds": seconds}
         most = self._limits.reply_bytes + _SMALL
-        started = time.monotonic()
+        deadline = self._deadline(seconds)
         self._begin(most)
-        self._send(order, seconds)
+        self._send(order, deadline)
         try:
             for _ in range(_MOST_LOANS):
-                message = self._receive(started + seconds, most)
+                message = self._receive(deadline, most)
                 if "borrow" not in message:
                     with _reading():
                         return clean_reply(message.get("reply"))
-                self._lend(question, message, seconds)
+                self._lend(question, message, deadline)
             raise Spoiled(f"more than {_MOST_LOANS} calls of a lent function")
         except Spoiled as error:
             raise _spoiled(error) from None
 
-    def _lend(self, question: Question, message: dict[str, Any], seconds: float) -> None:
+    def _lend(self, question: Question, message: dict[str, Any], deadline: float) -> None:
         """Answer a call of a function that was lent for this question."""
         if self._lender is None or message["borrow"] not in question.lent:
             raise Spoiled("a call of a function that was not lent")
-        answer = self._lender(question, message["borrow"], message.get("arguments"))
-        self._send({"lent": answer}, seconds)
+        with self._supervisor.paused():
+            answer = self._lender(question, message["borrow"], message.get("arguments"))
+        self._send({"lent": answer}, deadline)
 
     def remember(self) -> int:
         """A number for what the names of the notebook stand for now."""
@@ -130,10 +130,11 @@ class Talk:
         self._line.close()
 
     def _exchange(self, order: dict[str, Any], seconds: float, most: int) -> dict[str, Any]:
+        deadline = self._deadline(seconds)
         self._begin(most)
-        self._send(order, seconds)
+        self._send(order, deadline)
         try:
-            return self._receive(time.monotonic() + seconds, most)
+            return self._receive(deadline, most)
         except Spoiled as error:
             raise _spoiled(error) from None
 
@@ -141,9 +142,11 @@ class Talk:
         self._line.most = most
         self._line.taken = 0
 
-    def _send(self, order: dict[str, Any], seconds: float) -> None:
+    def _deadline(self, seconds: float) -> float:
+        return time.monotonic() + self._limits.backstop(seconds)
+
+    def _send(self, order: dict[str, Any], deadline: float) -> None:
         try:
-            deadline = time.monotonic() + seconds + self._limits.grace_seconds
             self._line.send(order, deadline)
         except Late:
             raise Over(Trouble.KILLED, "the notebook stopped listening to the grader") from None
@@ -153,12 +156,9 @@ class Talk:
     def _receive(self, deadline: float, most: int) -> dict[str, Any]:
         try:
             with _reading():
-                message = self._line.receive(
-                    deadline + self._limits.grace_seconds, beside=self._supervisor.line
-                )
+                message = self._line.receive(deadline, beside=self._supervisor.line)
         except Late:
-            text = "ran too long, ignored that it was interrupted, and was killed"
-            raise Over(Trouble.KILLED, text) from None
+            raise Over(Trouble.KILLED, "ran far too long, and was killed") from None
         except Closed:
             raise self._supervisor.why_ended() from None
         if self._line.taken > most:

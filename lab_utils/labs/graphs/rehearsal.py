@@ -1,4 +1,7 @@
-"""A training step before any notebook runs: the first one of a process imports 800 modules."""
+"""A training step before any notebook is graded: the first one of a process imports 800 modules.
+
+A lab names ``lab_utils.labs.graphs.rehearsal:rehearse`` among what a sandbox does first.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,11 @@ def rehearse() -> None:
 def _step() -> None:
     import torch
 
-    from lab_utils import example_values, llm_mlp, read_dot, run, trace_workload, write_dot
+    from lab_utils.steps.dot.read import read_dot
+    from lab_utils.steps.dot.write import write_dot
+    from lab_utils.steps.run import example_values, run
+    from lab_utils.steps.trace.step import trace_workload
+    from lab_utils.steps.workloads import llm_mlp
 
     with torch.random.fork_rng(devices=[]):
         graph = read_dot(write_dot(trace_workload(llm_mlp(1, 4, 4, 4))))
