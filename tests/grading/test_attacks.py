@@ -19,9 +19,9 @@ from autograder.grading.sandbox import (
     Question,
     Result,
 )
-from lab_utils.kit.judge import outcome
 from lab_utils.kit.root import ROOT
-from lab_utils.labs.lab4a import public_cases, task_called
+from lab_utils.labs.lab4a import public_cases
+from tests.grading import warm
 from tests.grading.attacks.catalogue import ANSWERS, GROUPS, READING, Answer, Attack
 
 pytestmark = [pytest.mark.needs_bwrap, pytest.mark.slow]
@@ -41,7 +41,7 @@ LIMITS = Limits(
     reply_bytes=1 * MB,
 )
 CASE = public_cases("2.1")[0]
-TASKS = "lab_utils.labs.lab4a"
+LAB = "lab4a"
 
 HONEST = '''
 # a mark that is only in honest notebooks
@@ -60,11 +60,11 @@ print("defined")
 
 
 def question() -> Question:
-    return Question(TASKS, "2.1", "recompute_set", CASE.given)
+    return Question(LAB, "2.1", "recompute_set", CASE.given)
 
 
 def is_right(reply: dict[str, object]) -> bool:
-    return not outcome(task_called("2.1"), CASE, reply)
+    return warm.is_right("2.1", CASE, reply)
 
 
 def honest_job(name: str) -> Job:
@@ -146,7 +146,7 @@ def bad_answer_job(answer: Answer) -> Job:
     body = answer.body or "return []"
     function = f"{answer.before}\ndef recompute_set(target, kept):\n    {body}\n"
     cells = [Cell("file", "open('made.dot', 'w').write('by hand')"), Cell("answer", function)]
-    steps: list[Cell | Question] = [*cells, question(), Question(TASKS, "1.5", "made.dot")]
+    steps: list[Cell | Question] = [*cells, question(), Question(LAB, "1.5", "made.dot")]
     return Job(answer.name, [Notebook("01", steps)])
 
 
@@ -157,7 +157,7 @@ def unexpected(answer: Answer, result: Result) -> Iterator[str]:
         yield f"another error: {bad}"
     if {remark.kind for remark in result.remarks} != answer.troubles:
         yield f"other remarks: {result.remarks}"
-    is_right = other == {"answer": {"dot": "by hand", "file": "made.dot"}}
+    is_right = other == {"answer": {"text": "by hand", "file": "made.dot"}}
     if not is_right and "inside.answers" not in answer.before:
         yield f"it spoils another task: {other}"
 
@@ -173,7 +173,7 @@ def test_an_attack_gets_nothing_and_spoils_nothing(group: str, places: dict[str,
     # Those that read take their time, and none of them runs until it is stopped.
     patient = replace(LIMITS, cell_seconds=30, notebook_seconds=90)
     limits = patient if "reading" in group else LIMITS
-    with Executor(limits=limits, jobs=1, require=Isolation.FULL) as executor:
+    with warm.warm_executor(limits, require=Isolation.FULL) as executor:
         results = {result.id: result for result in executor.map(jobs)}
     found = {answer.name: list(unexpected(answer, results[answer.name])) for answer in answers}
     found |= {
@@ -187,7 +187,7 @@ def test_an_attack_gets_nothing_and_spoils_nothing(group: str, places: dict[str,
 def test_reading_is_stopped_without_bubblewrap(level: Isolation, places: dict[str, str]) -> None:
     jobs = [alone(attack, places) for attack in READING]
     patient = replace(LIMITS, cell_seconds=30)
-    with Executor(level, limits=patient, jobs=1, preload=(), warm_up="") as executor:
+    with Executor(level, limits=patient, jobs=1, preload=()) as executor:
         if executor.reached.level is not level:
             pytest.skip(str(executor.reached))
         found = {result.id: shown(result) for result in executor.map(jobs * 2)}
@@ -197,7 +197,7 @@ def test_reading_is_stopped_without_bubblewrap(level: Isolation, places: dict[st
 def test_reading_gets_somewhere_where_nothing_stops_it(places: dict[str, str]) -> None:
     """Or the tests above would prove nothing."""
     job = alone(READING[0], places)
-    with Executor(Isolation.NONE, limits=LIMITS, jobs=1, preload=(), warm_up="") as executor:
+    with Executor(Isolation.NONE, limits=LIMITS, jobs=1, preload=()) as executor:
         assert places["SECRET"] in shown(executor.run(job))
 
 

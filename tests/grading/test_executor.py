@@ -15,16 +15,19 @@ from nbclient import NotebookClient
 from autograder.grading.sandbox import (
     Cell,
     Executor,
+    Isolation,
     Job,
     Limits,
     Notebook,
     Question,
     Result,
+    SandboxFailed,
+    Trouble,
 )
 from autograder.grading.sandbox.clean.markup import safe_html
-from autograder.labs.lab4a import grade
-from lab_utils.kit.judge import outcome
-from lab_utils.labs.lab4a import public_cases, task_called
+from autograder.labs.lab4a.hidden import HIDDEN
+from lab_utils.labs.lab4a import public_cases
+from tests.grading.warm import is_right, warm_executor
 from tests.labs.lab4a.solved import _imports, solution_text
 
 LIMITS = Limits(cell_seconds=30, question_seconds=30, grace_seconds=2)
@@ -32,7 +35,7 @@ LIMITS = Limits(cell_seconds=30, question_seconds=30, grace_seconds=2)
 
 @pytest.fixture(scope="module")
 def executor() -> Iterator[Executor]:
-    with Executor(limits=LIMITS, jobs=2) as executor:
+    with warm_executor(LIMITS, jobs=2) as executor:
         yield executor
 
 
@@ -146,31 +149,30 @@ def test_files_carry_over_to_the_next_notebook_and_no_further(executor: Executor
 def test_lent_functions_are_called_elsewhere_and_given_back(executor: Executor) -> None:
     case = public_cases("2.2")[0]
     wrong = "def recompute_set(target, kept):\n    return []\n"
-    question = Question("lab_utils.labs.lab4a", "2.2", "inject_recomputation", case.given)
+    question = Question("lab4a", "2.2", "inject_recomputation", case.given)
     lent = replace(question, lent=("recompute_set",))
     cells = [Cell("c", f"{_imports()}\n{wrong}\n{solution_text('inject_recomputation')}")]
     calls = []
 
     def lend(asked: Question, name: str, arguments: Any) -> Any:
         calls.append((asked.task, name))
-        return grade.lend(asked.task, name, case, arguments)
+        return HIDDEN.lend(name, case, arguments)
 
     job = Job("student", [Notebook("02", [*cells, question, lent, question])], lender=lend)
     replies = executor.run(job).notebooks[0].replies
-    task = task_called("2.2")
-    assert [not outcome(task, case, reply) for reply in replies] == [False, True, False]
+    assert [is_right("2.2", case, reply) for reply in replies] == [False, True, False]
     assert set(calls) == {("2.2", "recompute_set")}
 
 
 def test_a_loop_in_an_earlier_function_takes_no_time_from_lent_ones() -> None:
     case = public_cases("2.2")[0]
     loop = "def recompute_set(target, kept):\n    while True:\n        pass\n"
-    own = Question("lab_utils.labs.lab4a", "2.2", "inject_recomputation", case.given)
+    own = Question("lab4a", "2.2", "inject_recomputation", case.given)
     lent = replace(own, lent=("recompute_set",))
     cells = [Cell("c", f"{_imports()}\n{loop}\n{solution_text('inject_recomputation')}")]
 
     def lend(asked: Question, name: str, arguments: Any) -> Any:
-        return grade.lend(asked.task, name, case, arguments)
+        return HIDDEN.lend(name, case, arguments)
 
     job = Job(
         "student",
@@ -178,16 +180,16 @@ def test_a_loop_in_an_earlier_function_takes_no_time_from_lent_ones() -> None:
         follow_up=lambda *_: [lent],
         lender=lend,
     )
-    with Executor(limits=replace(LIMITS, question_seconds=2), jobs=1) as executor:
+    with warm_executor(replace(LIMITS, question_seconds=2)) as executor:
         *own_replies, last = executor.run(job).notebooks[0].replies
     assert all("no answer" in reply["error"] for reply in own_replies)
     assert "took all its time" in own_replies[-1]["error"]
-    assert not outcome(task_called("2.2"), case, last)
+    assert is_right("2.2", case, last)
 
 
 def test_a_follow_up_sees_the_replies_and_is_answered(executor: Executor) -> None:
     case = public_cases("2.1")[0]
-    question = Question("lab_utils.labs.lab4a", "2.1", "recompute_set", case.given)
+    question = Question("lab4a", "2.1", "recompute_set", case.given)
     seen: list[Any] = []
 
     def follow_up(_: Notebook, replies: Sequence[dict[str, Any]]) -> list[Question]:
@@ -203,7 +205,7 @@ def test_a_follow_up_sees_the_replies_and_is_answered(executor: Executor) -> Non
 
 def test_a_question_is_asked_where_it_stands(executor: Executor) -> None:
     case = public_cases("2.1")[0]
-    question = Question("lab_utils.labs.lab4a", "2.1", "answer", case.given)
+    question = Question("lab4a", "2.1", "answer", case.given)
     cells = [Cell(str(n), f"answer = lambda target, kept: [target] * {n}") for n in range(3)]
     steps = [step for cell in cells for step in (cell, question)]
     replies = executor.run(Job("student", [Notebook("02", steps)])).notebooks[0].replies
@@ -222,7 +224,7 @@ def recompute_set(target, kept):
 def test_what_is_asked_reaches_no_cell_and_no_later_notebook(executor: Executor) -> None:
     """Hidden graphs are among it, and cells can show what they like."""
     given = public_cases("2.1")[0].given
-    question = Question("lab_utils.labs.lab4a", "2.1", "recompute_set", given)
+    question = Question("lab4a", "2.1", "recompute_set", given)
     look = Cell("look", "import os; print(globals().get('seen'), os.listdir())")
     first = Notebook("01", [Cell("keeps", KEEPS), question, look])
     result = executor.run(Job("student", [first, Notebook("02", [look])]))
@@ -236,9 +238,7 @@ def test_what_a_later_task_is_given_answers_no_earlier_one(executor: Executor) -
     given = public_cases("2.1")[0].given
     cells = [Cell("c", "seen = []\ndef early(*_): return list(seen)\n")]
     cells += [Cell("d", "def late(*_):\n    seen.append('told')\n    return ['x']\n")]
-    later, earlier = (
-        Question("lab_utils.labs.lab4a", "2.1", name, given) for name in ("late", "early")
-    )
+    later, earlier = (Question("lab4a", "2.1", name, given) for name in ("late", "early"))
     later = replace(later, task="2.2", given=public_cases("2.2")[0].given)
     job = Job("student", [Notebook("01", [*cells, later, earlier])])
     assert executor.run(job).notebooks[0].replies[1] == {"answer": []}
@@ -246,10 +246,129 @@ def test_what_a_later_task_is_given_answers_no_earlier_one(executor: Executor) -
 
 def test_what_comes_before_too_many_fatal_cells_is_asked_about(executor: Executor) -> None:
     given = public_cases("2.1")[0].given
-    question = Question("lab_utils.labs.lab4a", "2.1", "answer", given)
+    question = Question("lab4a", "2.1", "answer", given)
     steps: list[Cell | Question] = [Cell("c", "answer = lambda target, kept: [target]"), question]
     steps += [Cell(f"fatal {n}", "import os; os._exit(0)") for n in range(5)]
     steps += [Cell("d", "other = answer"), replace(question, task="2.2", name="other")]
     first, last = executor.run(Job("student", [Notebook("01", steps)])).notebooks[0].replies
     assert first == {"answer": ["sin"]}
     assert "did not get that far" in last["error"]
+
+
+# ---- time ----------------------------------------------------------------------------------
+
+SPIN = "while True: pass"
+SLEEP = "import time; time.sleep(10**9)"
+AFTER = "print('the next one runs')"
+
+
+@pytest.fixture(scope="module")
+def hasty() -> Iterator[Executor]:
+    """With little time, and as if this machine were as fast as ours."""
+    limits = Limits(cell_seconds=1, notebook_seconds=20, question_seconds=1, grace_seconds=1)
+    with Executor(limits=limits, jobs=1, preload=(), slowness=1) as executor:
+        yield executor
+
+
+def run_cells(executor: Executor, *sources: str) -> Result:
+    """One notebook with these cells."""
+    cells = [Cell(str(number), source) for number, source in enumerate(sources)]
+    return executor.run(Job("student", [Notebook("01", cells)]))
+
+
+SLOW = {
+    "a loop": (SPIN, "used more than 1 seconds of processor time"),
+    "a loop in another process": (
+        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {SPIN!r}])",
+        "used more than 1 seconds of processor time",
+    ),
+    "a loop in a thread": (
+        f"import threading\nt = threading.Thread(target=exec, args=({SPIN!r},), daemon=True)\n"
+        "t.start(); t.join()",
+        "used more than 1 seconds of processor time",
+    ),
+    "sleep": (SLEEP, "did nothing for 1 seconds"),
+    "short sleeps": ("import time\nwhile True: time.sleep(0.05)", "did nothing for 1 seconds"),
+    "a socket": (
+        "import socket; pair = socket.socketpair(); pair[0].recv(1)",
+        "did nothing for 1 seconds",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SLOW)
+def test_a_cell_that_takes_too_much_time_is_interrupted(hasty: Executor, what: str) -> None:
+    source, why = SLOW[what]
+    result = run_cells(hasty, source, AFTER)
+    assert [(r.kind, r.text) for r in result.remarks] == [
+        (Trouble.INTERRUPTED, f"{why} and was interrupted")
+    ]
+    late, after = result.notebooks[0].cells
+    (error,) = late.outputs
+    assert (error["ename"], error["evalue"]) == ("OutOfTime", f"interrupted ({why})")
+    assert after.outputs[0]["text"] == "the next one runs\n"
+
+
+def test_sleep_is_paid_for_by_the_whole_notebook() -> None:
+    limits = Limits(cell_seconds=1, notebook_seconds=2.5, grace_seconds=1)
+    with Executor(limits=limits, jobs=1, preload=(), slowness=1) as executor:
+        result = run_cells(executor, *[SLEEP] * 20)
+    texts = [remark.text for remark in result.remarks]
+    assert "was interrupted when the time for the notebook was up" in texts
+    assert texts[-1].startswith("the cells took more than 2.5 seconds together")
+
+
+def test_a_slow_machine_has_more_time() -> None:
+    """Three times as much processor time as a cell may use where it is measured."""
+    work = "import time\nwhile time.process_time() < 3: pass\nprint('done')"
+    limits = Limits(cell_seconds=1, notebook_seconds=2, grace_seconds=1)
+    with Executor(limits=limits, jobs=1, preload=(), slowness=8) as executor:
+        result = run_cells(executor, work)
+    assert text_of(result) == "done\n"
+    assert not result.remarks
+
+
+# ---- what a lab brings along ---------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def furnished() -> Iterator[Executor]:
+    with Executor(
+        Isolation.LIMITS,
+        limits=replace(LIMITS, threads=2),
+        jobs=1,
+        preload=("wave",),
+        warm_up=("gc:disable", "tempfile:gettempdir"),
+        environment={"PROJECT_SIZE": "tiny"},
+    ) as executor:
+        yield executor
+
+
+def test_a_lab_has_modules_functions_and_variables_of_its_own(furnished: Executor) -> None:
+    cell = (
+        "import gc, os, sys\n"
+        "print('wave' in sys.modules, 'torch' in sys.modules, gc.isenabled())\n"
+        "print(os.environ['PROJECT_SIZE'], os.environ['OMP_NUM_THREADS'])"
+    )
+    assert text_of(run(furnished, cell)) == "True False False\ntiny 2\n"
+
+
+def test_libraries_may_work_with_several_threads(furnished: Executor) -> None:
+    cell = (
+        "import torch\n"
+        "print(torch.get_num_threads(), (torch.ones(600, 600) @ torch.ones(600, 600)).sum().item())"
+    )
+    assert text_of(run(furnished, cell)) == "2 216000000.0\n"
+
+
+def test_temporary_folders_can_be_made(furnished: Executor) -> None:
+    cell = "import os, tempfile\nprint(os.path.dirname(tempfile.mkdtemp()) == os.environ['TMPDIR'])"
+    assert text_of(run(furnished, cell)) == "True\n"
+
+
+def test_what_cannot_be_warmed_up_is_named() -> None:
+    with (
+        pytest.raises(SandboxFailed, match="no_such_function"),
+        Executor(jobs=1, preload=(), warm_up=("gc:no_such_function",)),
+    ):
+        pass

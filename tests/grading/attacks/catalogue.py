@@ -37,7 +37,8 @@ READING = [
         """
 import os, sys
 root = "ROOT"
-wanted = ["solutions", "autograder/labs/lab4a", "autograder/grading/sandbox", "notebooks", "tests", ".git"]
+wanted = ["solutions", "autograder/labs/lab4a", "autograder/grading/sandbox", "notebooks",
+          "tests", ".git"]
 tries = [os.path.join(root, name) for name in wanted] + [
     "SECRET", "../solutions", "../../solutions", "gradebook.db", os.path.join("/root", ".ssh"),
     "/etc/shadow", "/etc/passwd", "/var", root + "/README.md"]
@@ -473,8 +474,8 @@ for channel in [o for o in gc.get_objects() if isinstance(o, Channel)]:
     _attack(
         "replaces functions of lab_utils",
         """
-import lab_utils.kit.checks
-lab_utils.kit.checks.attempt = lambda *_: {"answer": "forged"}
+import lab_utils.kit.ask
+lab_utils.kit.ask.attempt = lambda *_: {"answer": "forged"}
 """,
         Trouble.TAMPERED,
     ),
