@@ -103,15 +103,15 @@ def solution_of(name: str) -> str:
 
 
 def hidden_graph() -> str:
-    text = (ROOT / "autograder" / "lab4a" / "hidden_cases.json").read_text()
+    text = (ROOT / "autograder" / "labs" / "lab4a" / "hidden_cases.json").read_text()
     found = re.search(r'"(digraph(?:[^"\\]|\\.)*)"', text)
     assert found
     return json.loads(f'"{found[1]}"')
 
 
 PLANTED = {
-    "solutions/lab4a_01_profiler.py": ("x = 1", "belongs to instructors"),
-    "lab_utils/answers.py": (solution_of("lab4a_01_profiler"), "has lines of a solution"),
+    "solutions/lab4a/01_profiler.py": ("x = 1", "belongs to instructors"),
+    "lab_utils/answers.py": (solution_of("lab4a/01_profiler"), "has lines of a solution"),
     "lab_utils/graphs.json": (json.dumps({"a": hidden_graph()}), "has a graph of hidden_cases"),
     "lab_utils/a.dot": (hidden_graph(), "has a graph of hidden_cases.json"),
     "lab_utils/b.dot": (
@@ -121,7 +121,7 @@ PLANTED = {
     "lab_utils/c.py": ("from autograder import judge", "imports the autograder"),
     "README.md": (f"see {ROOT}/README.md", "has a path of somebody's machine"),
     "notebooks/lab4a/notes.ipynb": (
-        json.dumps({"cells": [{"source": [solution_of("lab4a_02_recomputation")]}]}),
+        json.dumps({"cells": [{"source": [solution_of("lab4a/02_recomputation")]}]}),
         "a secret line",
     ),
 }
