@@ -27,13 +27,12 @@ def new_lab(name: str, title: str = TITLE, root: Path = ROOT) -> list[Path]:
         LabError: there is such a lab, or no lab can be called that; nothing is written.
     """
     _check(name, title)
-    course = read_course(root / COURSE)
+    if name in read_course(root / COURSE).labs:
+        raise LabError(f"{COURSE} has a lab {name} already: choose another name, or take it out")
     files = {path: text for path, text in _filled(name, title).items() if path != COURSE}
     for folder in sorted({path.parent for path in files}):
         if (root / folder).exists():
             raise LabError(f"there is a folder {folder} already: choose another name, or delete it")
-    if name in course.labs:
-        raise LabError(f"{COURSE} has a lab {name} already: choose another name, or take it out")
     entry = _filled(name, title)[COURSE]
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +46,7 @@ def _check(name: str, title: str) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9]{1,19}", name) or keyword.iskeyword(name):
         raise LabError(
             f"a lab cannot be called {name!r}: a letter, then letters and digits, 2 to 20 of them, "
-            "all small, as in lab5"
+            "all small, and no word of Python's own; as in lab5"
         )
     if not re.fullmatch(r'[^"\\\x00-\x1f\x7f]{1,60}', title):
         raise LabError(

@@ -24,14 +24,14 @@ def judge_bytes(case: Case, answer: float) -> list[Finding]:
 def _misconception(shape: Sequence[int], dtype: str, nbytes: int, answer: float) -> str:
     """What gives ``answer`` in place of ``nbytes``, in words."""
     elements = prod(shape)
+    if elements and answer == 8 * nbytes:
+        return "These are bits: eight of them are one byte."
     if not shape:
         return "The shape () has no dimension, and one element: a product of no factors is 1."
     if not elements:
         return "A dimension has length 0, so there is no element, and no byte."
     if dtype == "bool" and answer < nbytes:
         return "A bool takes a whole byte: nothing smaller has an address."
-    if answer == 8 * nbytes:
-        return "These are bits: eight of them are one byte."
     if answer == elements:
         return f"This is the number of elements: each takes {nbytes // elements} bytes."
     if answer == sum(shape) * nbytes / elements:

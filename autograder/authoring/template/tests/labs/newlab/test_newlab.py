@@ -9,6 +9,7 @@ import pytest
 from tests.support.judged import verdict_of
 from tests.support.solved_cells import functions_of
 
+LAB = "newlab"
 Function = Callable[[int, int, int], float]
 
 WRONG: dict[str, tuple[Function, str]] = {
@@ -24,19 +25,20 @@ RIGHT: dict[str, Function] = {
 
 
 def test_the_solution_has_full_marks() -> None:
-    verdict = verdict_of("newlab", "1.1", functions_of("newlab")["product_operations"])
+    own = functions_of(LAB)["product_operations"]
+    verdict = verdict_of(LAB, "1.1", own)
     assert verdict.passed, verdict
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_mistake_is_named(name: str) -> None:
     function, says = WRONG[name]
-    verdict = verdict_of("newlab", "1.1", function)
+    verdict = verdict_of(LAB, "1.1", function)
     assert verdict.points < verdict.task.points
     assert says in str(verdict)
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_another_way_is_right_too(name: str) -> None:
-    verdict = verdict_of("newlab", "1.1", RIGHT[name])
+    verdict = verdict_of(LAB, "1.1", RIGHT[name])
     assert verdict.passed, verdict
