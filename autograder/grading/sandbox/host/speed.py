@@ -6,7 +6,7 @@ import time
 from functools import cache
 from statistics import median
 
-_REFERENCE = 0.0133
+_REFERENCE = 0.015
 """Seconds of the processor that the work takes on the machine that limits are meant for."""
 _MOST = 8.0
 
