@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from autograder.grading.sandbox import Limits
+from autograder.grading.sandbox.host.limits import most_of
 from autograder.grading.sandbox.host.speed import slowness
 from autograder.grading.sandbox.inside.clock import Clock, Moment
 from autograder.grading.sandbox.inside.family import Family
@@ -66,6 +67,12 @@ def test_looks_that_come_late_do_not_make_a_sleeper() -> None:
 def test_a_slow_machine_has_more_time() -> None:
     assert until_late(moments(share=1), LIMITS.on_machine(3)) == ("cpu", 180)
     assert 1 <= slowness() <= 8
+
+
+def test_tasks_of_several_labs_have_the_highest_of_their_limits() -> None:
+    several = [Limits(cell_seconds=5, threads=2), Limits(cell_seconds=90)]
+    assert most_of(several) == Limits(cell_seconds=90, threads=2)
+    assert most_of([]) == Limits()
 
 
 def test_time_is_paid_for_once() -> None:
