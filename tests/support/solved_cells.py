@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -9,11 +10,11 @@ import nbformat
 from lab_utils.kit.root import ROOT
 
 
-def solution_cells(lab: str) -> dict[str, str]:
+def solution_cells(lab: str, root: Path = ROOT) -> dict[str, str]:
     """The text of each such cell of a lab's solved notebooks, by its ``grade_id``."""
     return {
         marks["grade_id"]: cell.source
-        for path in sorted((ROOT / "solutions" / lab).glob("*.ipynb"))
+        for path in sorted((root / "solutions" / lab).glob("*.ipynb"))
         for cell in nbformat.read(path, as_version=4).cells
         if (marks := cell.metadata.get("nbgrader", {})).get("solution")
     }

@@ -1,0 +1,53 @@
+"""A student's way from a release to a zip, and an instructor's to a table of grades."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+
+def python(*arguments: str, cwd: Path, code: Path) -> str:
+    """Run Python as a student or an instructor would, with the ``code`` of their folder."""
+    result = subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(code), "XDG_CONFIG_HOME": str(cwd / ".config")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def unpacked(archive: bytes, folder: Path) -> Path:
+    """A release in a student's folder."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as zipped:
+        zipped.extractall(folder)
+    (release,) = folder.iterdir()
+    return release
+
+
+def pack(release: Path, lab: str, first: str, last: str, *options: str) -> tuple[Path, str]:
+    """The zip that the packer writes, and what it tells."""
+    work = release / "notebooks" / lab
+    names = ("--first", first, "--last", last)
+    told = python("lab_utils", "pack", lab, *names, *options, cwd=work, code=release)
+    (path,) = work.glob("*.zip")
+    return path, told
+
+
+def grade(
+    repository: Path, lab: str, uploads: Path, into: Path
+) -> tuple[Path, dict[str, dict[str, str]]]:
+    """Grade what was uploaded; the folder of the outcomes, and the rows of grades.csv by name."""
+    names = ("--from", str(uploads), "--into", str(into))
+    python("autograder", "grade", lab, *names, cwd=into.parent, code=repository)
+    (table,) = into.rglob("grades.csv")
+    with table.open(encoding="utf-8") as file:
+        return table.parent, {row["name"]: row for row in csv.DictReader(file)}
