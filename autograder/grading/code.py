@@ -15,6 +15,8 @@ from pathlib import Path
 from lab_utils.kit.root import ROOT
 
 _OURS = ("lab_utils", "autograder")
+# It loads what a name needs when it is asked for: who needs it says so itself.
+_DOOR = ROOT / "lab_utils" / "__init__.py"
 _DATA = (".json", ".dot", ".csv", ".npz", ".txt", ".yml", ".yaml", ".cfg")
 
 
@@ -37,7 +39,7 @@ def code_files(labs: Iterable[str]) -> set[Path]:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting += _imported(path)
+            waiting += _imported(path) if path != _DOOR else ()
     return found
 
 
@@ -54,13 +56,22 @@ def _data(labs: Iterable[str]) -> Iterator[Path]:
 def _imported(path: Path) -> frozenset[Path]:
     """Our modules that a module names in its imports, wherever in it they stand."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _run(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     ours = {name for name in names if name.partition(".")[0] in _OURS}
     return frozenset(file for name in ours for file in _module_files(name))
+
+
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those that only a type checker reads."""
+    yield node
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _run(child)
 
 
 def _module_files(name: str) -> Iterator[Path]:

@@ -21,7 +21,7 @@ from threading import Event, Thread
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder.grading.sandbox.inside.usage import parents, proportional
+from autograder.grading.sandbox.inside.usage import look, proportional
 from lab_utils.kit.course import read_course
 from tests.benchmarks import Row, progress
 from tests.labs.lab4a.catalogue import RIGHT, WRONG
@@ -67,10 +67,10 @@ class _Memory(Thread):
 
     def run(self) -> None:
         while not self.over.wait(1):
-            family, known = {self._process}, parents()
+            family, seen = {self._process}, look()
             grown = True
             while grown:
-                below = {child for child, parent in known.items() if parent in family} - family
+                below = {pid for pid, process in seen.items() if process.parent in family} - family
                 family |= below
                 grown = bool(below)
             self.peak = max(self.peak, proportional(sorted(family)))

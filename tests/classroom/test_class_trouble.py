@@ -209,7 +209,7 @@ def test_the_command_says_who_could_not_be_graded(
 def test_pages_show_a_few_hundred_characters_of_an_answer() -> None:
     long = "a<" * 20_000
     case = CaseVerdict("a graph", False, (Finding(long, "right", f"Look at {long}."),))
-    task = TaskVerdict("1.1", "a task", "01_a", "t11", 0, 1, (case,))
+    task = TaskVerdict("1.1", "a task", "01_a", "t11", 0, 1, "graph", (case,))
     verdict = SubmissionVerdict("a", LAB, "full", 1.0, "", (task,))
     scores = (Score("01_a", "t11", 0, 1),)
     sheet = Sheet("a", "A", folder=ROOT, scores=scores, verdict=verdict)

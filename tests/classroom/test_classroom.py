@@ -24,12 +24,13 @@ from nbgrader.api import Gradebook
 from autograder.classroom.grade import Order, Outcome, grade_class
 from autograder.classroom.gradebook import Book
 from autograder.classroom.home import Home
-from autograder.classroom.ledger import Ledger
-from autograder.grading import plan
+from autograder.grading import code
+from autograder.grading.code import code_files
+from autograder.grading.plan import read_plan
 from autograder.grading.sandbox import Isolation
 from lab_utils.kit.errors import LabError
 from tests.support.collect_class import ANSWERS, CLASS, FIRST, put, zip_of
-from tests.support.sample_course import LAB, ROOT, fill, folder_of, write
+from tests.support.sample_course import LAB, ROOT, fill, folder_of
 from tests.support.stand_in import stand_in, stand_in_course
 
 pytestmark = pytest.mark.usefixtures("own_settings")
@@ -208,38 +209,38 @@ def test_a_newer_upload_is_graded_anew_and_nobody_else(
     assert "2 uploads" in row["remarks"]
 
 
-@pytest.mark.parametrize("changed", ["autograder/other/hidden_cases.json", "lab_utils/other.py"])
-def test_other_tests_grade_everybody_anew(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
-) -> None:
-    """Of whichever lab they are: a lab may borrow another's notebooks, as the project does."""
-    code = tmp_path / "code"
-    monkeypatch.setattr(plan, "ROOT", code)
-    monkeypatch.setattr(plan, "_code_digest", plan._code_digest.__wrapped__)  # read every time
-    write(code / "autograder" / "other" / "__init__.py", "")
-    write(code / changed, "1")
+def test_other_tests_grade_everybody_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run()
     run()
     assert run.examined == []
-    write(code / changed, "2")
+    monkeypatch.setattr("autograder.grading.plan.code_digest", lambda labs: "of other judges")
     run()
     assert len(run.examined) == 3
 
 
-def test_a_hidden_case_of_lab4a_concerns_the_project(
+def test_a_grade_depends_on_the_code_and_cases_of_its_own_labs() -> None:
+    files = {path.relative_to(ROOT).as_posix() for path in code_files(["lab0"])}
+    assert {"lab_utils/labs/lab0/judge.py", "lab_utils/kit/ask.py"} <= files
+    assert "autograder/grading/judge/ruling.py" in files
+    assert not any("lab4a" in file or "steps/" in file for file in files)
+    borrowing = read_plan("project", ROOT / "solutions" / "project")
+    assert set(borrowing.labs) == {"lab4a", "project"}
+    files = {path.relative_to(ROOT).as_posix() for path in code_files(borrowing.labs)}
+    assert {"lab_utils/labs/lab4a/judge/rewire.py", "lab_utils/steps/memory.py"} <= files
+
+
+def test_a_hidden_case_of_a_borrowed_lab_grades_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def key() -> str:
-        return Ledger(Home(tmp_path), "project").key(tmp_path)
-
-    monkeypatch.setattr(plan, "_code_digest", plan._code_digest.__wrapped__)
-    before = key()
-    assert key() == before
-    files = set(plan._code_files())
-    cases = {ROOT / "autograder" / lab / "hidden_cases.json" for lab in ("lab4a", "lab4b")}
-    assert cases < files
-    monkeypatch.setattr(plan, "_code_files", lambda: iter(files - cases))
-    assert key() != before
+    for folder in ("lab_utils", "autograder"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    monkeypatch.setattr(code, "ROOT", tmp_path)
+    digest = code.code_digest.__wrapped__
+    before = digest(("lab4a", "project"))
+    assert digest(("lab4a", "project")) == before
+    cases = tmp_path / "autograder" / "labs" / "lab4a" / "hidden_cases.json"
+    cases.write_text(cases.read_text() + "\n")
+    assert digest(("lab4a", "project")) != before
 
 
 def test_a_submission_that_nbgrader_refuses_stops_nobody(run: Run) -> None:
@@ -283,7 +284,7 @@ def test_pages_show_students_text_as_text_and_load_nothing(run: Run) -> None:
     page = (run.grades / "feedback" / "zgarcia7.html").read_text(encoding="utf-8")
     assert "Do not write it." in page
     assert "Right on 0 of 1 public graph and on 1 of 1 hidden graph." in page
-    assert 'aria-label="Memory held at each step: a small graph"' in page
+    assert 'aria-label="Bytes held at each step, on a small graph' in page
 
 
 def test_nbgraders_own_commands_work_in_the_folder(run: Run) -> None:

@@ -10,16 +10,16 @@ import nbformat
 import pytest
 from nbformat.notebooknode import NotebookNode
 
-from autograder.grading.grader import Graded, Grader, load_graded
+from autograder.grading.grader import MISSING, Graded, Grader, load_graded
 from autograder.grading.plan import keyed_cells, read_plan
 from autograder.grading.sandbox import Limits
 from autograder.grading.submission import Submission, read_submission
-from autograder.labs.lab4a.grade import check
 from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.dot.write import write_dot
 from tests.labs.lab4a.catalogue import RIGHT, WRONG, Change
 from tests.labs.lab4a.class_of_four import LAB, ROOT, STOCK, solved, with_change
 from tests.labs.lab4a.solved import FUNCTION_OF, functions
+from tests.support import judged
 from tests.support.sample_course import autograde, copy_course, submit, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs_bwrap]
@@ -55,10 +55,10 @@ def is_solution(cell: NotebookNode) -> bool:
 
 
 def oracle(change: Change, notebook: str) -> dict[str, float]:
-    """What the check of stock nbgrader gives for each function of the notebook."""
+    """The points of each function of the notebook, asked and judged in this process."""
     space = functions({change.function: (change.old, change.new)})
     tasks = {t: f for t, f in FUNCTION_OF.items() if f"{int(t[0]):02}" == notebook[:2]}
-    return {task: check(task, space[function]) for task, function in tasks.items()}
+    return {task: judged.points_of(LAB, task, space[function]) for task, function in tasks.items()}
 
 
 #: One wrong and one right hand-in for most of the tasks; lending is among them.
@@ -66,7 +66,7 @@ _LENDING = next(change for change in WRONG if change.function == "recompute_set"
 SOME = (_LENDING, *WRONG[::9], *RIGHT[::6])
 
 
-def test_points_are_those_of_the_check_that_stock_nbgrader_runs(
+def test_points_are_those_of_the_same_halves_in_one_process(
     grader: Grader, capsys: pytest.CaptureFixture[str]
 ) -> None:
     submissions = []
@@ -80,30 +80,23 @@ def test_points_are_those_of_the_check_that_stock_nbgrader_runs(
         wanted = oracle(change, notebook)
         assert {task: mine[task] for task in wanted} == wanted, change.name
         kinds = {remark.kind for remark in found[change.name].verdict.remarks}
-        assert kinds == {"files"}, change.name  # the other notebooks were not handed in
+        assert kinds == {MISSING}, change.name  # the other notebooks were not handed in
 
 
-def test_scores_are_those_of_stock_nbgrader(grader: Grader, tmp_path: Path) -> None:
-    """Through nbgrader's own autograde with kernels, for what is cheap to run there."""
+def test_stock_nbgrader_alone_grades_by_the_public_checks(tmp_path: Path) -> None:
+    """Through nbgrader's own kernels, without our step: what a student sees is what counts."""
     course = copy_course(tmp_path)
     for name in ("solutions", "notebooks"):
         for path in (ROOT / name / LAB).glob("*.ipynb"):
             write(course / name / LAB / path.name, path.read_text())
     settings = course / "autograder" / "nbgrader_config.py"
     write(settings, settings.read_text() + STOCK)
-    lent = next(change for change in WRONG if change.function == "recompute_set")
     wrong = next(change for change in WRONG if change.loses == "3.1")
-    books = {
-        "lent": alone(with_change(lent), "02_recomputation"),
-        "wrong": alone(with_change(wrong), "03_backward"),
-    }
-    for student, handed_in in books.items():
-        submit(course, LAB, student, handed_in)
+    submit(course, LAB, "right", alone(solved(), "03_backward"))
+    submit(course, LAB, "wrong", alone(with_change(wrong), "03_backward"))
     stock = autograde(course, LAB)
-    for student, handed_in in books.items():
-        graded = grader.grade(Submission(student, handed_in, {}))
-        mine = {f"{t.notebook}/{t.grade_id}": t.points for t in graded.verdict.tasks}
-        assert mine == stock[student]
+    assert stock["right"]["03_backward/t31_check"] == 2
+    assert stock["wrong"]["03_backward/t31_check"] == 0
 
 
 # ---- forged scores -------------------------------------------------------------------------
@@ -121,9 +114,9 @@ FORGERIES = {
         "get_ipython().display_formatter.format = lambda *_, **__: ({'text/plain': '2.0'}, {})"
     ),
     "the checks are patched": (
-        "import lab_utils.kit.checks as checks, lab_utils.labs.lab4a as lab\n"
-        "checks.outcome = checks._where = lambda *_: ()\n"
-        "checks.Verdict.points = property(lambda self: self.task.points)\n"
+        "import lab_utils.kit.ask as ask, lab_utils.kit.judge as judge, lab_utils.labs.lab4a as lab\n"
+        "judge.outcome = ask._where = lambda *_: ()\n"
+        "judge.Verdict.points = property(lambda self: self.task.points)\n"
         "lab.check = lambda *_: 2.0"
     ),
     "a score is printed for a test cell": (
@@ -132,7 +125,7 @@ FORGERIES = {
     ),
 }
 PLANTED = {
-    "autograder/labs/lab4a/grade.py": b"check = lambda *_: 2.0",
+    "autograder/labs/lab4a/hidden.py": b"check = lambda *_: 2.0",
     "autograder/__init__.py": b"",
     "sitecustomize.py": b"print('planted')",
     "lab_utils/labs/lab4a/__init__.py": b"check = lambda *_: 2.0",

@@ -66,7 +66,7 @@ def test_who_comes_after_a_judge_that_died_does_not_pay_for_it(two: Judges) -> N
 
 def test_a_judge_that_does_not_start_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judges, "COMMAND", (sys.executable, "-c", "pass"))
-    with pytest.raises(JudgeFailed, match="judging.process says why"):
+    with pytest.raises(JudgeFailed, match="judge.process says why"):
         Judges().ask("lab", "judge", answer="honest")
 
 
@@ -89,9 +89,7 @@ def test_endless_answers_of_one_submission_do_not_hold_up_the_class(
     plan = read_plan(LAB, ROOT / "solutions" / LAB)
     ruled = Ruling(plan, Hanging(), Submission("someone", {}, {}))
     for test in (test for test in plan.tests if not test.is_of_file):
-        questions = [
-            Question("lab_utils.labs.lab4a", test.task, test.name, case=n) for n in range(5)
-        ]
+        questions = [Question(LAB, test.task, test.name, case=n) for n in range(5)]
         replies: list[Any] = [{"answer": "endless"}] * 5
         result = NotebookResult(test.notebook, [], replies, questions)
         verdict, _ = ruled.task(test, result)
@@ -118,9 +116,7 @@ def ruled_on(judges: Judges, books: dict[str, Any] | None = None) -> Ruling:
     plan = read_plan(LAB, ROOT / "solutions" / LAB)
     ruled = Ruling(plan, judges, Submission("someone", books or {}, {}))
     for test in (test for test in plan.tests if not test.is_of_file):
-        questions = [
-            Question("lab_utils.labs.lab4a", test.task, test.name, case=n) for n in range(5)
-        ]
+        questions = [Question(LAB, test.task, test.name, case=n) for n in range(5)]
         replies: list[Any] = [{"answer": "slow"}] * 5
         ruled.task(test, NotebookResult(test.notebook, [], replies, questions))
     return ruled
@@ -142,13 +138,6 @@ def test_a_judge_that_dies_before_it_names_a_case_decides_nothing_else() -> None
             raise Undecided
 
     assert {remark.kind for remark in ruled_on(Dead()).remarks} == {"undecided"}
-
-
-def test_who_calls_the_judge_gets_a_remark() -> None:
-    cell = nbformat.v4.new_code_cell("from lab_utils.labs.graphs.rewrite_judge import rewired")
-    books = {"03_backward": nbformat.v4.new_notebook(cells=[cell])}
-    remarks = ruled_on(Slow(), books).remarks
-    assert [r.notebook for r in remarks if r.kind == "tampered"] == ["03_backward"]
 
 
 # ---- what a student is told of hidden graphs -----------------------------------------------
@@ -194,11 +183,11 @@ def test_errors_on_hidden_graphs_are_told_by_their_type(judge: Judge, kind: type
 
 
 def test_our_own_words_stay_as_they_are_on_hidden_graphs() -> None:
-    text = (ROOT / "autograder" / "lab4b" / "mistakes.py").read_text()
+    text = (ROOT / "autograder" / "labs" / "project" / "mistakes.py").read_text()
     tables = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Dict)]
     hints = [key.value for table in tables for key in table.keys if isinstance(key, ast.Constant)]
     assert len(hints) > 5
-    judge = Judge("lab4b")
+    judge = Judge("project")
     for hint in map(str, hints):
         assert judge._known_words("5.4", hint) == hint
 
@@ -274,7 +263,7 @@ def test_nobody_is_told_more_than_a_few_lines(judge: Judge, reply: dict[str, Any
 
 def test_names_with_many_numbers_take_the_judge_no_time(judge: Judge) -> None:
     judge.name("2.1", HIDDEN)
-    started = time.monotonic()
+    started = time.process_time()
     judge._veiled("2.1", "_1" * 20_000 + "x")
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 5  # backtracking would take hours
     assert list(_stems("a_1_recomp_2")) == ["a_1_recomp_2", "a_1_recomp", "a_1", "a"]

@@ -10,6 +10,7 @@ import pytest
 
 from autograder.grading.verdict import (
     CaseVerdict,
+    Chart,
     SubmissionVerdict,
     TaskVerdict,
     load_verdict,
@@ -28,8 +29,9 @@ TASK = TaskVerdict(
     "t31_check",
     1.33,
     2,
+    "graph",
     (CaseVerdict("llm_mlp with 4 blocks", False), CaseVerdict("hidden", True, (FINDING,))),
-    MemoryLines("llm_mlp with 4 blocks", (3, 9, 3), (3, 5, 3), (3, 4, 3), 6),
+    Chart("llm_mlp with 4 blocks", {"before": (3, 9, 3), "yours": (3, 5, 3)}, 6),
 )
 VERDICT = SubmissionVerdict(
     "ada",
@@ -37,7 +39,7 @@ VERDICT = SubmissionVerdict(
     "full",
     1.25,
     "abc",
-    (TASK, replace(TASK, id="4.1", points=0.5, max_points=0.75, memory=None)),
+    (TASK, replace(TASK, id="4.1", points=0.5, max_points=0.75, chart=None)),
     (Remark("memory", "used more than …", "02_recomputation", "t22"), Remark("files", "ünïcode")),
 )
 

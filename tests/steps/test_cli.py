@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder import cli as autograder_cli
 from autograder.cli import main as autograder
+from autograder.labs.lab4a import commands as judge_command
 from autograder.labs.lab4a import guarded_run
 from lab_utils.__main__ import main
 from lab_utils.kit.root import ROOT
@@ -334,6 +334,6 @@ def test_an_error_without_a_file_is_told_in_its_words(
     def timeout(_: object) -> int:
         raise TimeoutError("the share did not answer")
 
-    monkeypatch.setattr(autograder_cli, "_judge", timeout)
+    monkeypatch.setattr(judge_command, "_judge", timeout)
     command = ["judge", "--base", "a.dot", "--rewritten", "b.dot"]
     assert refused(command, capsys, autograder) == "error: the share did not answer"

@@ -149,7 +149,7 @@ def put(folder: Path, files: Mapping[str, bytes], first_time: int = 1_700_000_00
     return folder
 
 
-def kinds(remarks: HandIn | Iterable[Remark]) -> list[RemarkKind]:
+def kinds(remarks: HandIn | Iterable[Remark]) -> list[str]:
     """What the remarks are about."""
     found = remarks.remarks if isinstance(remarks, HandIn) else remarks
     return [remark.kind for remark in found]

@@ -15,6 +15,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograder.classroom.grade import Order
 from autograder.grading.verdict import (
     CaseVerdict,
+    Chart,
     SubmissionVerdict,
     TaskVerdict,
     save_verdict,
@@ -24,6 +25,11 @@ from lab_utils.kit.task import Finding
 from tests.support.collect_class import build_course
 from tests.support.sample_course import write
 
+CHART = Chart(
+    "Bytes held at each step, on a small graph",
+    {"before": (1, 5, 9, 2), "yours": (1, 4, 2, 2), "reference": (1, 3, 2, 2)},
+    limit=4,
+)
 #: A solution with this word in it is wrong.
 WRONG = "wrong"
 SETTINGS = """
@@ -102,8 +108,9 @@ def _task(notebook: str, grade_id: str, failed: bool) -> TaskVerdict:
         grade_id,
         points=0 if failed else 1,
         max_points=1,
+        noun="graph",
         cases=(CaseVerdict("a small graph", False, found), CaseVerdict("a hidden graph", True)),
-        memory=MemoryLines("a small graph", (1, 5, 9, 2), (1, 4, 2, 2), (1, 3, 2, 2), 4),
+        chart=CHART,
     )
 
 

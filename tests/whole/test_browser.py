@@ -12,12 +12,13 @@ import nbformat
 import pytest
 
 from lab_utils.kit.course import read_course
+from lab_utils.kit.lab import handed_in
 from tests.support.browser import ROOT, Browser, jupyter_server
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 COURSE = read_course()
-LABS = ("lab4a", "lab4b")
+LABS = ("lab0", "lab4a", "project")
 NOTEBOOKS = [
     f"{lab}/{path.stem}"
     for lab in LABS
@@ -200,7 +201,8 @@ def swapping_follows_the_link(browser: Browser) -> None:
 def hand_in_writes_the_zip(browser: Browser, served: Path) -> None:
     """As a student does it, but for running all notebooks once more, which takes a minute."""
     lab = COURSE.lab("lab4a")
-    for file in lab.files:  # tests may come in any order
+    files = [file.name for file in handed_in(lab.id)]
+    for file in files:  # tests may come in any order
         if not (served / lab.id / file).is_file():
             shutil.copy(ROOT / "autograder" / "reference" / file, served / lab.id)
     browser.js(
@@ -223,7 +225,7 @@ def hand_in_writes_the_zip(browser: Browser, served: Path) -> None:
     browser.wait(said, "the zip", f"Done: upload {path.name}", seconds=60)
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
-    assert names == [*(f"{notebook.name}.ipynb" for notebook in lab.notebooks), *lab.files]
+    assert names == [*(f"{notebook.name}.ipynb" for notebook in lab.notebooks), *files]
     shown = text_of(browser, ".jp-OutputArea-output")
     assert not [name for name in (*names, path.name) if name not in shown]
     look(browser, "hand-in", ".widget-button")
@@ -251,14 +253,14 @@ def test_notebook_runs_in_a_browser(
         budget_changes_the_choice(browser)
     if name == "lab4a/04_control":
         hand_in_writes_the_zip(browser, served)
-    if name == "lab4b/05_selection":
+    if name == "project/05_selection":
         swapping_follows_the_link(browser)
     browser.screenshot(Path(name).name)
     assert not browser.console_errors()
     browser.js("return jupyterapp.commands.execute('docmanager:save').then(() => true)")
 
 
-@pytest.mark.parametrize("name", ["lab4a/03_backward", "lab4b/05_selection"])
+@pytest.mark.parametrize("name", ["lab4a/03_backward", "project/05_selection"])
 def test_without_a_kernel_nothing_is_blank(
     browser: Browser, lab: tuple[str, str], served: Path, name: str
 ) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from autograder.release.contents import make_release
 from lab_utils.kit.course import read_course
+from lab_utils.kit.lab import handed_in
 from tests.support.sample_course import ROOT, solved_by_a_student
 
 LAB = read_course().lab("lab4a")
@@ -33,8 +34,8 @@ def solve(work: Path) -> None:
     """Write our solutions into the student's cells, and the graphs that they write beside them."""
     for name, notebook in solved_by_a_student(LAB.id).items():
         nbformat.write(notebook, work / f"{name}.ipynb")
-    for name in LAB.files:
-        shutil.copy(ROOT / "autograder" / "reference" / name, work)
+    for file in handed_in(LAB.id):
+        shutil.copy(ROOT / "autograder" / "reference" / file.name, work)
 
 
 def python(*arguments: str, cwd: Path, code: Path) -> str:

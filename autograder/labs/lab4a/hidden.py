@@ -54,5 +54,5 @@ HIDDEN = Hidden(
     lend=_lend,
     chart=_chart,
     preload=graphs.PRELOAD,
-    warm_up=graphs.WARM_UP,
+    warm_up=("lab_utils.labs.lab4a.warm:warm_up",),
 )

@@ -69,5 +69,5 @@ HIDDEN = Hidden(
     },
     lend=_lend,
     preload=graphs.PRELOAD,
-    warm_up=graphs.WARM_UP,
+    warm_up=("lab_utils.labs.project.warm:warm_up",),
 )

@@ -1,4 +1,4 @@
-"""Lab 4B and the project through ``autograder grade``, and packed: the tables come along."""
+"""The project through ``autograder grade``, and packed: the tables come along."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import shutil
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -15,7 +16,10 @@ from nbformat.notebooknode import NotebookNode
 from autograder.cli import main
 from autograder.grading.verdict import SubmissionVerdict, load_verdict
 from lab_utils.kit.course import read_course
-from lab_utils.kit.hand_in import Owner, inspection, pack, rerun
+from lab_utils.kit.files import HandedIn
+from lab_utils.kit.hand_in import Owner, inspection, pack
+from lab_utils.kit.lab import Small
+from lab_utils.labs import project
 from tests.labs.project.data import tables
 from tests.support.sample_course import ROOT, folder_of, full_marks, solved_by_a_student
 
@@ -23,6 +27,8 @@ pytestmark = pytest.mark.slow
 
 REFERENCE = ROOT / "autograder" / "reference"
 GRAPHS = ("llm_mlp.dot", "llm_mlp_ar.dot")
+LAB = "project"
+LAB_AS_IT_IS = project.LAB
 
 
 def hand_in(
@@ -59,28 +65,24 @@ def points(verdict: SubmissionVerdict) -> dict[str, float]:
     return {f"{task.notebook}/{task.grade_id}": task.points for task in verdict.tasks}
 
 
-@pytest.mark.parametrize("lab", ["lab4b", "project"])
 def test_solved_gets_full_marks_and_unfilled_none(
-    lab: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AUTOGRADER_HOME", "")
     source = tmp_path / "in"
     source.mkdir()
-    filled, graphs = solved_by_a_student(lab), {}
-    if lab == "project":
-        graphs = {name: (REFERENCE / name).read_text(encoding="utf-8") for name in GRAPHS}
-    hand_in(source, lab, "Ada Lovelace", filled, graphs | tables())
-    hand_in(source, lab, "Charles Babbage", folder_of(ROOT / "notebooks", lab), {})
-    if lab == "lab4b":
-        hand_in(source, lab, "Mary Somerville", filled, {})
-    verdicts = grade(source, lab, tmp_path / "home")
-    wanted = full_marks(folder_of(ROOT / "solutions", lab))
+    filled = solved_by_a_student(LAB)
+    graphs = {name: (REFERENCE / name).read_text(encoding="utf-8") for name in GRAPHS}
+    hand_in(source, LAB, "Ada Lovelace", filled, graphs | tables())
+    hand_in(source, LAB, "Charles Babbage", folder_of(ROOT / "notebooks", LAB), {})
+    hand_in(source, LAB, "Mary Somerville", filled, graphs)
+    verdicts = grade(source, LAB, tmp_path / "home")
+    wanted = full_marks(folder_of(ROOT / "solutions", LAB))
     solved, unfilled = verdicts["Lovelace Ada"], verdicts["Babbage Charles"]
     assert points(solved) == pytest.approx(wanted), solved
     assert not solved.remarks
     assert points(unfilled) == dict.fromkeys(wanted, 0)
-    if lab == "lab4b":
-        assert_only_the_tables_are_missing(verdicts["Somerville Mary"], wanted)
+    assert_only_the_tables_are_missing(verdicts["Somerville Mary"], wanted)
 
 
 def assert_only_the_tables_are_missing(
@@ -89,7 +91,10 @@ def assert_only_the_tables_are_missing(
     """Nothing is measured in a sandbox, so that nothing runs into its limits."""
     assert not verdict.remarks
     lost = {name for name, reached in points(verdict).items() if reached < wanted[name]}
-    assert lost == {f"06_experiments/{task}_check" for task in ("t62", "t64", "t65")}
+    assert lost == {
+        "05b_checkin/t62_check",
+        *(f"06_experiments/{task}_check" for task in ("t62", "t64", "t65")),
+    }
     for task in verdict.tasks:
         if task.points == 0:
             (finding,) = task.cases[0].findings
@@ -100,21 +105,25 @@ def test_packing_takes_the_tables_along_and_measures_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    lab = read_course().lab("lab4b")
-    work = tmp_path / "lab4b"
-    shutil.copytree(ROOT / "notebooks" / "lab4b", work)
-    for name, book in solved_by_a_student("lab4b").items():
+    lab = read_course().lab(LAB)
+    work = tmp_path / LAB
+    shutil.copytree(ROOT / "notebooks" / LAB, work)
+    for name, book in solved_by_a_student(LAB).items():
         nbformat.write(book, work / f"{name}.ipynb")
+    for name in GRAPHS:
+        shutil.copy(REFERENCE / name, work)
     for table, text in tables().items():
         (work / table).write_text(text, encoding="utf-8")
     trial = inspection.inspect(lab, work, lambda _: None, run=False)
     assert str(trial).count("has the rows of PROJECT_SIZE=small") == len(tables()), trial
     # From here on as if the tiny models were those of the hand-in.
-    monkeypatch.setitem(rerun.AS_GRADED, "PROJECT_SIZE", "small")
+    small = Small("PROJECT_SIZE", "small", "small")
+    files = tuple(HandedIn(file.name, file.measured) for file in LAB_AS_IT_IS.files)
+    monkeypatch.setattr(project, "LAB", replace(LAB_AS_IT_IS, small=small, files=files))
     report = inspection.inspect(lab, work, lambda _: None)
     assert report.ready, report
     assert report.points == lab.points - report.by_hand, report
-    assert "06_experiments.ipynb: Question 6.7 has no answer (0.5 points)" in str(report)
+    assert "06_experiments.ipynb: Question 6.7 has no answer (1.5 points)" in str(report)
     path = pack(lab, work, Owner("Ada", "Lovelace"), report)
     assert set(tables()) < set(zipfile.ZipFile(path).namelist())
     assert {name: (work / name).read_text(encoding="utf-8") for name in tables()} == tables()
