@@ -42,25 +42,28 @@ def _new_lab(options: argparse.Namespace) -> int:
 
     for path in new_lab(options.name, options.title, ROOT):
         print(f"wrote  {path}")
+    program, lab = ".venv/bin/python -m autograder", options.name
     print("Next:")
-    print(f"  python -m autograder notebooks {options.name}   # its cases and notebooks")
-    print(f"  python -m autograder verify {options.name}      # ours passes, an empty one does not")
-    print(f"  make grade LAB={options.name}                   # its sample class")
+    print(f"  {program} notebooks {lab}   # builds its cases and its notebooks")
+    print(f"  {program} verify {lab}      # our solution passes, an empty notebook does not")
+    print(f"  make grade LAB={lab}   # grades its sample class")
     print("Then make it your own: docs/add-a-lab.md")
     return 0
 
 
 def _verify(options: argparse.Namespace) -> int:
-    """Try labs as they lie there, built.
+    """Try labs, unless what is built is stale."""
+    return run(argparse.Namespace(labs=options.labs, check=True)) or _tried(options.labs)
+
+
+def _tried(labs: Sequence[str]) -> int:
+    """Grade the solved and the unfilled notebooks of labs.
 
     Raises:
-        LabError: something is wrong; the message names file and line.
+        LabError: the first do not get all points, or the second get some.
     """
-    from autograder.authoring.verify import problems, trial
-    from lab_utils.kit.course import read_course
+    from autograder.authoring.verify import trial
 
-    labs = [read_course().lab(lab).id for lab in options.labs]
-    _refuse(problems(labs))
     for lab in labs:
         print(f"grading the solved and the empty notebooks of {lab} …", flush=True)
         _refuse(list(trial(lab)))
@@ -104,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     write(ROOT, books)
     print(f"{len(texts) + len(books)} files up to date, {len(differences)} of them changed")
-    return _verify(argparse.Namespace(labs=labs)) if options.verify else 0
+    return _tried(labs) if options.verify else 0
 
 
 def _of_labs(books: Files, labs: Sequence[str], root: Path) -> Files:

@@ -21,6 +21,7 @@ from autograder.authoring.verify import (
     problems_of,
     trial,
 )
+from autograder.cli import main
 from autograder.grading.hidden import Hidden, hidden_of
 from autograder.release.hidden_values import hidden_values_in
 from lab_utils.kit.course import read_course
@@ -159,6 +160,11 @@ def test_the_build_looks_for_hidden_values() -> None:
     (found,) = hidden_in_release({"notebooks/lab0/a.ipynb": book, "solutions/lab0/a.ipynb": book})
     assert found.startswith("notebooks/lab0/a.ipynb: ")
     assert "must not see" in found
+
+
+def test_a_lab_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "lab99"]) == 2
+    assert "there is no lab 'lab99'" in capsys.readouterr().err
 
 
 def test_a_solution_that_fails_and_an_empty_notebook_that_passes(tmp_path: Path) -> None:
