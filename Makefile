@@ -27,8 +27,8 @@ lab: setup ## open the start page and the notebooks in JupyterLab
 	@$(VENV) -m jupyterlab $(BROWSER) --notebook-dir=notebooks \
 		--LabApp.default_url=/lab/tree/START.ipynb --log-level=WARN $(ARGS)
 
-test: setup ## run linters, type checker and tests (ARGS="-k dot" goes to pytest)
-	@bash tests/all.sh $(ARGS)
+test: setup ## run linters, type checker and tests (LAB=name: what concerns one lab; ARGS="-k dot" goes to pytest)
+	@bash tests/all.sh $(if $(LAB),-k "$(LAB)") $(ARGS)
 
 bench: setup ## run the benchmarks and write build/bench.json (NAME=... runs one)
 	@$(VENV) -m tests.benchmarks $(NAME)
@@ -46,5 +46,5 @@ lock: ## write requirements.lock anew after a change of requirements.txt
 	@PYTHON="$(PYTHON)" bash setup/lock.sh
 
 clean: ## delete everything that can be made again, .venv too
-	rm -rf .venv build .pytest_cache .hypothesis .mypy_cache .ruff_cache *.egg-info
+	rm -rf .venv build .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -40,7 +40,7 @@ class CheckCell:
 
     @property
     def where(self) -> str:
-        """``solutions/lab0/01_first_steps.py:81``."""
+        """``solutions/<lab>/01_first.py:81``."""
         return f"{self.file}:{self.line}"
 
 

@@ -103,9 +103,7 @@ def grade_class(
     return Outcome(sheets, graded, {**written, "gradebook": home.gradebook})
 
 
-def _to_grade(
-    order: Order, rows: Sequence[HandIn], ledger: Ledger, book: Book
-) -> Iterator[str]:
+def _to_grade(order: Order, rows: Sequence[HandIn], ledger: Ledger, book: Book) -> Iterator[str]:
     chosen = _chosen(order.only, rows)
     for row in rows:
         if row.folder is None:

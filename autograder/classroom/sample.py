@@ -35,7 +35,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class HandIn:
+class Example:
     """What one student does: the solutions with some changes, and the zip around them."""
 
     student: Student
@@ -60,7 +60,7 @@ def student(first: str, last: str) -> Student:
 def write_class(
     folder: Path,
     lab: str,
-    hand_ins: Sequence[HandIn],
+    hand_ins: Sequence[Example],
     absent: Iterable[Student] = (),
     files: Mapping[str, bytes] | None = None,
 ) -> Roster:
@@ -91,7 +91,7 @@ def write_class(
     return Roster(tuple(students))
 
 
-def zip_of(lab: str, hand_in: HandIn, files: Mapping[str, bytes]) -> bytes:
+def zip_of(lab: str, hand_in: Example, files: Mapping[str, bytes]) -> bytes:
     """The zip that a student makes."""
     inside = {name: _notebook(lab, name, hand_in) for name in _notebooks(lab)}
     inside |= {**files, **{name: text.encode() for name, text in hand_in.also.items()}}
@@ -108,7 +108,7 @@ def _notebooks(lab: str) -> list[str]:
     return sorted(path.name for path in (ROOT / "notebooks" / lab).glob("*.ipynb"))
 
 
-def _notebook(lab: str, name: str, hand_in: HandIn) -> bytes:
+def _notebook(lab: str, name: str, hand_in: Example) -> bytes:
     """The released notebook, filled in with the changed solutions."""
     notebook = nbformat.read(ROOT / "notebooks" / lab / name, as_version=4)
     solved = nbformat.read(ROOT / "solutions" / lab / name, as_version=4)

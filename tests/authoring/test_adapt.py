@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 
 from autograder.authoring.build import derive
-from autograder.authoring.scaled import scaled
 from lab_utils.kit.course import CourseError, read_course
 from lab_utils.kit.errors import LabError
 from tests.support.sample_course import (
-    COURSE,
     HEADER,
     LAB,
     NOTEBOOK,
@@ -21,7 +19,7 @@ from tests.support.sample_course import (
     write,
 )
 
-SOURCE = f"{LAB}_{NOTEBOOK}"
+SOURCE = f"{LAB}/{NOTEBOOK}"
 TEST = """\
 # %% [markdown]
 # # A sample
@@ -47,7 +45,8 @@ check("1.2", 1)
 def borrowing(folder: Path, entry: str, source: str = HEADER + TEST) -> Path:
     course = make_course(folder, source)
     lab = f'\n[labs.other]\ntitle = "Other"\nlabel = "labO"\nnotebooks = [{entry}]\n'
-    write(course / "setup" / "course.toml", COURSE + lab)
+    path = course / "setup" / "course.toml"
+    write(path, path.read_text() + lab)
     return course
 
 
@@ -67,7 +66,6 @@ def test_points_are_scaled_and_the_lender_stays(tmp_path: Path) -> None:
     assert points(course, "other", "03b_mine") == {"first": 5, "second": 15}
     assert points(course, LAB, NOTEBOOK) == {"first": 2, "second": 6}
     released = cells(course, "notebooks/other/03b_mine.ipynb")
-    assert "scaled" not in str(released)
     text = "".join(released[0]["source"])
     assert "worth **20 points**" in text
     assert "counts 2.5 times" in text
@@ -83,22 +81,16 @@ def test_it_may_end_early(tmp_path: Path) -> None:
     )
 
 
-def test_a_check_gives_more(capsys: pytest.CaptureFixture[str]) -> None:
-    assert scaled(lambda _task, answer: answer, 8.75)("1.1", 0.75) == 6.5625
-
-
 @pytest.mark.parametrize(
     ("entry", "source", "words"),
     [
         ('until = "nowhere", ', HEADER + TEST, "no cell 'nowhere' before which to end"),
-        ("", HEADER + TEST.replace("HIDDEN TESTS", "x"), "without HIDDEN TESTS cannot be scaled"),
         ("", HEADER + "# %% [markdown]\n# text\n", "has no points that could be scaled to 20"),
     ],
 )
 def test_what_cannot_be_borrowed_is_told(
     tmp_path: Path, entry: str, source: str, words: str
 ) -> None:
-    source = source.replace("### BEGIN x\n", "").replace("### END x\n", "")
     entry = f'{{ name = "03_mine", source = "{SOURCE}", {entry}points = 20 }}'
     with pytest.raises(LabError, match=words):
         derive(borrowing(tmp_path, entry, source))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,18 @@ def test_the_command_says_what_comes_next(
     assert (root / "lab_utils/labs/toy/__init__.py").is_file()
     assert main(["new-lab", "Toy"]) == 2
     assert "cannot be called 'Toy'" in capsys.readouterr().err
+
+
+def test_the_template_knows_the_kit_as_it_is() -> None:
+    for side, names in (
+        ("lab_utils", ("ask", "judge", "show")),
+        ("autograder", ("build", "hidden", "sample_class")),
+    ):
+        for name in names:
+            import_module(f"autograder.authoring.template.{side}.labs.newlab.{name}")
+    sample = import_module("autograder.authoring.template.autograder.labs.newlab.sample_class")
+    source = (TEMPLATE / "solutions/newlab/01_first.py").read_text(encoding="utf-8")
+    assert all(change.old in source for one in sample.CLASS for change in one.changes)
 
 
 def test_the_template_lies_as_the_lab_will() -> None:

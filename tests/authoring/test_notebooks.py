@@ -23,7 +23,7 @@ from autograder.authoring.build import Files, build, derive, register, stale
 from autograder.authoring.derived import derived_files, write_or_check
 from autograder.authoring.frame import FRAME
 from autograder.release.leaks import leaks, texts
-from lab_utils.kit.course import Assignment, read_course
+from lab_utils.kit.course import START, Assignment, read_course
 from lab_utils.kit.errors import LabError
 from tests.support.sample_course import (
     HEADER,
@@ -287,7 +287,9 @@ def test_python_files_and_caches_stay_with_us(course: Path, name: str) -> None:
 
 
 def test_every_build_gives_the_same_bytes(tmp_path: Path) -> None:
-    code = "import sys, pathlib, autograder.authoring.build as b; b.build(pathlib.Path(sys.argv[1]))"
+    code = (
+        "import sys, pathlib, autograder.authoring.build as b; b.build(pathlib.Path(sys.argv[1]))"
+    )
     found = []
     for seed in ("1", "2"):
         course = make_course(tmp_path / f"course {seed}")
@@ -417,7 +419,10 @@ def test_students_get_what_is_built_and_nothing_else() -> None:
         for path in (ROOT / "notebooks").rglob("*")
         if path.is_file() and ".ipynb_checkpoints" not in path.parts
     }
-    assert released.keys() - {"notebooks/README.md"} == below_notebooks(derive()).keys()
+    assert (
+        released.keys() - {"notebooks/README.md", f"notebooks/{START}"}
+        == below_notebooks(derive()).keys()
+    )
     assert not [text for text in texts(released) if "autograder" in text.lower()]
 
 

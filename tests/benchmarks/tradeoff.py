@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.labs.project.build import tradeoff_workload
+from lab_utils.kit.root import ROOT
 from lab_utils.labs.project.experiments import static_bytes
 from lab_utils.labs.project.tradeoff import Point
-from lab_utils.kit.root import ROOT
 from lab_utils.steps.estimate import operator_seconds
 from tests.benchmarks.models import blocks
 from tests.benchmarks.opponents import Run, eager_step, min_cut_step, watched_peak

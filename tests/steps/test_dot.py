@@ -119,7 +119,8 @@ def test_the_order_of_statements_is_not_needed(graph: fx.Graph, rng: Any) -> Non
 
 def test_other_processes_write_the_same_bytes(tmp_path: Path) -> None:
     script = (
-        "import torch; from tests.support.workloads import CASES; from lab_utils.steps.dot.write import *;"
+        "import torch; from tests.support.workloads import CASES;"
+        "from lab_utils.steps.dot.write import *;"
         f"write_dot(CASES['in_place']().graph, {str(tmp_path / 'other.dot')!r})"
     )
     root = Path(__file__).parent.parent

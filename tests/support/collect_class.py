@@ -78,8 +78,6 @@ MICHAEL = Student("mstone2", "Michael", "Stone")
 CLASS = Roster((JANE, ZOE, LIAM, WEI, MICHAEL))
 
 
-
-
 def build_course(folder: Path) -> Path:
     """The course below ``folder``, with its notebooks built."""
     make_course(folder)

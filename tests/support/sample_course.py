@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -116,7 +117,8 @@ cases |= {{100: 10, 121: 11, 10000: 100}}
 
 def make_course(folder: Path, source: str = SAMPLE) -> Path:
     """A course below ``folder`` that has our nbgrader settings and one lab, not built yet."""
-    write(folder / "setup" / "course.toml", COURSE)
+    worth = sum(float(points) for points in re.findall(r"points=([\d.]+)", source))
+    write(folder / "setup" / "course.toml", COURSE.replace("points = 7", f"points = {worth:g}"))
     write(folder / SOURCE, source)
     write(folder / "solutions" / LAB / "images" / "dot.svg", "<svg/>")
     for name in ("nbgrader_config.py", "autograder/nbgrader_config.py"):

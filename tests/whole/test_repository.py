@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from lab_utils.kit.course import read_course
 from lab_utils.kit.root import ROOT
 
 LONGEST_MODULE = 300  # lines: one sitting
@@ -199,3 +200,26 @@ def test_setup_refuses_an_old_python(tmp_path: Path) -> None:
         (line,) = result.stderr.splitlines()
         assert python in line
         assert "3.11" in line
+
+
+def test_no_lab_is_named_outside_its_own_folders() -> None:
+    """But in setup/course.toml, tests and texts; a lab's name without a digit is a plain word."""
+    ids = [lab for lab in read_course().labs if re.search(r"\d", lab)]
+    named = re.compile("|".join(ids), re.IGNORECASE)
+    rooms = ("lab_utils/", "autograder/", "setup/", "Makefile", ".ci/", "pyproject.toml")
+    own = re.compile(rf"(lab_utils|autograder)/labs/({'|'.join(read_course().labs)})/")
+    guilty = []
+    for path in files():
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(rooms) or own.match(name) or name == "setup/course.toml":
+            continue
+        if named.search(path.read_text(encoding="utf-8", errors="replace")):
+            guilty.append(name)
+    assert guilty == []
+
+
+def test_the_readme_lists_the_assignments() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for lab in read_course().labs.values():
+        (row,) = [row for row in text.splitlines() if f"(notebooks/{lab.id})" in row]
+        assert f" {lab.points:g} " in row, row

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.classroom.sample import ADDED, Change, HandIn, student, write_class
+from autograder.classroom.sample import ADDED, Change, Example, student, write_class
 from autograder.collect import Roster
 from lab_utils.kit.root import ROOT
 
 LAB = "lab4a"
 PLANTED = "<script>document.title = 'planted'</script>"
 FORGED = f"""\
-import sys, pathlib, lab_utils.kit.checks, lab_utils.labs.lab4a
-lab_utils.kit.checks.judge_all = lambda task, cases, replies: lab_utils.kit.checks.Verdict(task, ())
+import sys, pathlib, lab_utils.kit.judge, lab_utils.labs.lab4a
+lab_utils.kit.judge.judge_all = lambda task, *_: lab_utils.kit.judge.Verdict(task, ())
 lab_utils.labs.lab4a.check = check = lambda task, answer: 4.0
 sys.displayhook = lambda value: print(4.0)
-for wanted in ("autograder/labs/lab4a/hidden_cases.json", "solutions/lab4a_01_profiler.py"):
+for wanted in ("autograder/labs/lab4a/hidden_cases.json", "solutions/lab4a/01_profiler.py"):
     for folder in pathlib.Path.cwd().parents:
         if (folder / wanted).exists():
             print((folder / wanted).read_text()[:200])
@@ -27,31 +27,33 @@ _WAIT = "add_control_dependency(clone, gradients[-1])"
 _ZIP = "{last} {first} {course} {term} {lab}.zip"
 
 CLASS = (
-    HandIn(student("Alice", "Adams")),
-    HandIn(student("Bob", "Brandt"), name=_ZIP),
-    HandIn(
+    Example(student("Alice", "Adams")),
+    Example(student("Bob", "Brandt"), name=_ZIP),
+    Example(
         student("Carol", "Chen"),
         (Change("t14", "<= step <= last[storage]", "<= step < last[storage]"),),
     ),
-    HandIn(
+    Example(
         student("Dave", "Diaz"),
         (
             Change("t31", "(original, clone)", "(original, clone)\n                break"),
             Change("t12", "if is_operation(node):", 'if node.op == "call_function":'),
         ),
     ),
-    HandIn(
+    Example(
         student("Erin", "Eklund"),
         (Change("t22", "lambda read: clones.get(read, read)", "lambda read: read"),),
         name="{first}{last}_LATE_{number}_{file}_{zip}",
     ),
-    HandIn(student("Frank", "Fischer"), (Change("t41", _WAIT, "pass"),), name="{first}_{last}.zip"),
-    HandIn(
+    Example(
+        student("Frank", "Fischer"), (Change("t41", _WAIT, "pass"),), name="{first}_{last}.zip"
+    ),
+    Example(
         student("Grace", "Gupta"),
         leave_out=("03_backward.ipynb", "04_control.ipynb", "llm_mlp_ar.dot"),
         name="{first}{last}_LATE_{number}_{file}_{zip}",
     ),
-    HandIn(
+    Example(
         student("Heidi", "Hoang"),
         tuple(
             Change(cell, "", 'raise NotImplementedError("still to be written")')
@@ -59,11 +61,11 @@ CLASS = (
         ),
         leave_out=("llm_mlp.dot", "llm_mlp_ar.dot"),
     ),
-    HandIn(student("Ivan", "Ito"), (Change("t21", "return order", "return order[::-1]"),)),
-    HandIn(student("Ivan", "Ito"), name="{first}{last}_{number}_{file}_1_{zip}"),
-    HandIn(student("Judy", "Jansen"), (Change("t13", "start = clock()", "start = clock("),)),
-    HandIn(student("Ken", "Kim"), name="{first} {last}.zip", keep=0.6),
-    HandIn(
+    Example(student("Ivan", "Ito"), (Change("t21", "return order", "return order[::-1]"),)),
+    Example(student("Ivan", "Ito"), name="{first}{last}_{number}_{file}_1_{zip}"),
+    Example(student("Judy", "Jansen"), (Change("t13", "start = clock()", "start = clock("),)),
+    Example(student("Ken", "Kim"), name="{first} {last}.zip", keep=0.6),
+    Example(
         student("Mallory", "Moss"),
         (Change("t11", "", FORGED),),
         also={
@@ -72,16 +74,16 @@ CLASS = (
             "sitecustomize.py": "raise SystemExit\n",
         },
     ),
-    HandIn(
+    Example(
         student("Oscar", "Oduya"),
         (Change("t22", "in reader.all_input_nodes:", "in reversed(reader.all_input_nodes):"),),
     ),
-    HandIn(
+    Example(
         student("Peggy", "Perez"),
         (Change("t21", "return order", 'print("rebuilt", target)\n    return list(order)'),),
         name="{last}/lab4A/{first}.zip",
     ),
-    HandIn(
+    Example(
         student("Trudy", "Tran"),
         (Change(ADDED, "", HOG), Change("t31", "", "import os\nos._exit(0)")),
     ),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.classroom.sample import Change, HandIn, student, write_class
+from autograder.classroom.sample import Change, Example, student, write_class
 from autograder.collect import Roster
 
 CLASS = (
-    HandIn(student("Alan", "Turing")),
-    HandIn(student("Grace", "Hopper"), (Change("t11", "(2 * k - 1)", "2 * k"),)),
-    HandIn(student("Edsger", "Dijkstra"), is_filled=False),
-    HandIn(student("Ken", "Thompson"), keep=0.5),
+    Example(student("Alan", "Turing")),
+    Example(student("Grace", "Hopper"), (Change("t11", "(2 * k - 1)", "2 * k"),)),
+    Example(student("Edsger", "Dijkstra"), is_filled=False),
+    Example(student("Ken", "Thompson"), keep=0.5),
 )
 
 
