@@ -137,6 +137,7 @@ class Grader:
             {**files, MARK: b""},
             ruling.follow_up,
             ruling.lend,
+            ruling.on_public_case,
         )
         return self._decided(submission, ruling, self.executor.run(job))
 

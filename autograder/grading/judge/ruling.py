@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import nbformat
@@ -62,6 +62,18 @@ class Ruling:
             return self._ask(question.lab, "lend", **details, arguments=arguments)
         except Undecided:
             return None
+
+    def on_public_case(self, lab: str, task: str, reply: Reply) -> list[dict[str, str]]:
+        """Findings on a reply to a task on its first public case, for a cell that asks."""
+        known = any((test.lab, test.task) == (lab, task) for test in self._plan.tests)
+        try:
+            if not known:
+                raise Undecided
+            told = self._ask(lab, "judge", task=task, case=0, reply=reply)
+        except Undecided:
+            return [asdict(_UNDECIDED)]
+        findings: list[dict[str, str]] = told["findings"]
+        return findings
 
     def task(self, test: Test, result: NotebookResult) -> tuple[TaskVerdict, list[Output]]:
         """The verdict on a task, and what its test cell shows."""

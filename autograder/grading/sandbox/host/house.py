@@ -28,6 +28,8 @@ _SETTINGS = (
     "/sys/devices/system/cpu",
 )
 _NOT_COPIED = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.pyc")
+# Halves that know right from wrong, and what is wanted, stay outside: see lab_utils/kit/lab.py.
+_KNOWS_BETTER = {"judge", "judge.py", "show", "show.py", "wanted.json"}
 
 Plan = list[list[str]]
 
@@ -68,8 +70,9 @@ class House:
 
     def build(self, packages: Sequence[Path] = (ROOT / "lab_utils",)) -> None:
         """Make the folders, and copy into the kit what is ours in the sandbox."""
-        for package in (INSIDE, *packages):
-            shutil.copytree(package, self.kit / package.name, ignore=_NOT_COPIED)
+        shutil.copytree(INSIDE, self.kit / INSIDE.name, ignore=_NOT_COPIED)
+        for package in packages:
+            shutil.copytree(package, self.kit / package.name, ignore=_cut)
         self.site.mkdir()
         self.temporary.mkdir()
         for path in (self.folder, *self.folder.rglob("*")):
@@ -120,6 +123,11 @@ class House:
     def open_to_readers(self) -> list[str]:
         """Hidden folders inside readable ones: only a sandbox with a file system can hide them."""
         return [str(h) for h in self.hidden if any(_is_in(str(h), p) for p in self.readable())]
+
+
+def _cut(folder: str, names: list[str]) -> set[str]:
+    """What of our own code and data no sandbox gets."""
+    return {*_NOT_COPIED(folder, names), *(_KNOWS_BETTER & set(names))}
 
 
 def _is_in(path: str, folder: str) -> bool:

@@ -62,6 +62,8 @@ class Notebook:
 
 FollowUp = Callable[[Notebook, Sequence[Reply]], Sequence[Question]]
 """Given the replies to the questions of a notebook, what else to ask before it ends."""
+PublicJudge = Callable[[str, str, Reply], list[dict[str, str]]]
+"""Findings on a reply to a task on its first public case: lab, task, reply."""
 Lender = Callable[[Question, str, Any], Any]
 """The answer to a call of a lent function: the question, its name, its arguments as JSON."""
 
@@ -78,6 +80,8 @@ class Job:
     files: Mapping[str, bytes] = field(default_factory=dict)
     follow_up: FollowUp | None = None
     lender: Lender | None = None
+    judge: PublicJudge | None = None
+    """Asked by cells that want to know whether a function of theirs is right."""
 
 
 class Trouble(StrEnum):

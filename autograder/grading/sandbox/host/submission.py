@@ -136,7 +136,7 @@ class NotebookRun:
 
     def _survives_a_run(self) -> bool:
         line = self._supervisor.start()
-        talk = Talk(line, self._supervisor, self._limits, self._job.lender)
+        talk = Talk(line, self._supervisor, self._limits, self._job)
         try:
             self._take_steps(talk)
             self._keep()

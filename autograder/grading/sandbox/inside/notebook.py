@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NoReturn
 
+from lab_utils.kit.lab import judged_elsewhere
+
 from . import answers, ceilings, filters, kernel
 from .clock import SIGNALS, allowance, in_words
 from .outlet import Outlet, Overflow, Stream
@@ -86,6 +88,7 @@ class _Notebook:
         self._limits = setup["limits"]
         self._marks = answers.marks()
         self._remembered: list[dict[str, Any]] = []
+        judged_elsewhere(self._judge)
 
     def handle(self, message: Message) -> Message:
         if message["do"] == "run":
@@ -133,13 +136,20 @@ class _Notebook:
 
     def _borrow(self, name: str, arguments: Any) -> Any:
         """What the grader answers to the call of a lent function."""
+        return self._request({"borrow": name, "arguments": arguments})["lent"]
+
+    def _judge(self, lab: str, task: str, reply: Message) -> Any:
+        """What the grader finds wrong with a reply on a public case; only cells may ask."""
+        return self._request({"judge": {"lab": lab, "task": task, "reply": reply}})["found"]
+
+    def _request(self, request: Message) -> Message:
         said: list[Any] = []
-        request = {"borrow": name, "arguments": arguments}
         self._outlet.tell(request, lambda: said.append(self._channel.receive()))
         (received,) = said
         if received is None:
             raise EOFError("the grader has hung up")
-        return received[0]["lent"]
+        answer: Message = received[0]
+        return answer
 
     @contextmanager
     def _at_most(self, seconds: float, usual: float) -> Iterator[None]:

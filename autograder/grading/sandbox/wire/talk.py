@@ -13,7 +13,7 @@ from autograder.grading.sandbox.clean.shown import Shown
 from autograder.grading.sandbox.host.job import (
     Cell,
     CellResult,
-    Lender,
+    Job,
     Output,
     Question,
     Reply,
@@ -32,10 +32,12 @@ class Talk:
     """One notebook's process. Everything it says is taken for what a student may have forged."""
 
     def __init__(
-        self, line: Line, supervisor: Supervisor, limits: Limits, lender: Lender | None = None
+        self, line: Line, supervisor: Supervisor, limits: Limits, job: Job | None = None
     ) -> None:
         self._line, self._supervisor, self._limits = line, supervisor, limits
-        self._lender = lender
+        self._lender = job.lender if job else None
+        self._judge = job.judge if job else None
+        self._judged = 0
         self._by_display: dict[str, list[Output]] = {}
         self._states = 0
         self._state: int | None = None
@@ -62,6 +64,8 @@ class Talk:
                     troubles.append(Trouble.OUTPUT)
                 elif "clear" in message:
                     shown.clear(message["clear"] is True)
+                elif "judge" in message:
+                    self._tell_findings(message["judge"], deadline)
                 elif isinstance(ran := message.get("ran"), dict):
                     break
                 else:
@@ -75,6 +79,18 @@ class Talk:
             if Trouble.OUTPUT in troubles:
                 shown.add(_note(f"[output cut off after {self._limits.output_bytes:,} bytes]"))
         return troubles
+
+    def _tell_findings(self, asked: Any, deadline: float) -> None:
+        """Judge a reply on a public case for a cell; while questions are asked, nobody does."""
+        self._judged += 1
+        if self._judge is None or not isinstance(asked, dict) or self._judged > _MOST_LOANS:
+            raise Spoiled("replies that nobody judges")
+        lab, task = str(asked.get("lab")), str(asked.get("task"))
+        with _reading():
+            reply = clean_reply(asked.get("reply"))
+        with self._supervisor.paused():
+            found = self._judge(lab, task, reply)
+        self._send({"found": found}, deadline)
 
     def ask(self, question: Question, seconds: float) -> Reply:
         """The reply to a question.
