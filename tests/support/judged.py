@@ -31,11 +31,22 @@ def verdict_of(
 
 
 def points_of(lab_id: str, task_id: str, answer: Any) -> float:
-    """The points as the grader gives them: a mistake is paid for in its own task."""
+    """The points as the grader gives them: a mistake is paid for in its own task.
+
+    Hidden cases decide: a public one counts no more than they do.
+    """
     own = verdict_of(lab_id, task_id, answer)
-    if own.passed or task_id not in hidden_of(lab_id).lent:
-        return own.points
-    return max(own.points, verdict_of(lab_id, task_id, answer, lend=True).points)
+    if not own.passed and task_id in hidden_of(lab_id).lent:
+        lent_to = verdict_of(lab_id, task_id, answer, lend=True)
+        own = max(own, lent_to, key=lambda verdict: verdict.points)
+    right = [not findings for _, findings in own.found]
+    first = len(lab_called(lab_id).public_cases(task_id))
+    public, hidden = right[:first], right[first:]
+    worth = lab_called(lab_id).task_called(task_id).points
+    if not hidden:
+        return round(worth * sum(public) / len(public), 4)
+    most = sum(hidden) / len(hidden) * len(public)
+    return round(worth * (min(sum(public), most) + sum(hidden)) / len(right), 4)
 
 
 @contextmanager

@@ -91,9 +91,7 @@ class Ruling:
             note = f"Tried with a right {' and '.join(_lent(test))}.\n"
         noun = lab_called(test.lab).noun
         verdict = Verdict(task, tuple((case.name, case.findings) for case in cases), noun)
-        points = verdict.points
-        if test.points != task.points:  # a borrowed notebook: its points are scaled
-            points = round(test.points / task.points * points, 4)
+        points = round(test.points * share_of(cases), 4)
         decided = TaskVerdict(
             test.task,
             task.title,
@@ -220,6 +218,23 @@ def shown_score(test: Test, cell: CellResult) -> tuple[TaskVerdict, list[Output]
         test.grade_id, "", test.notebook, test.grade_id, float(points or 0), test.points
     )
     return verdict, outputs
+
+
+def share_of(cases: Sequence[CaseVerdict]) -> float:
+    """What share of its points a task gets, from 0 to 1: hidden cases decide.
+
+    A public case counts as far as the hidden ones pass: who only looks the answers up that
+    everybody has, has nothing.
+    """
+    public = [case.passed for case in cases if not case.hidden]
+    hidden = [case.passed for case in cases if case.hidden]
+    if not cases:
+        return 0.0
+    if not hidden:
+        return sum(public) / len(public)
+    decided = sum(hidden) / len(hidden)
+    seen = min(sum(public) / len(public), decided) if public else decided
+    return (len(public) * seen + len(hidden) * decided) / len(cases)
 
 
 def nothing(test: Test) -> TaskVerdict:
