@@ -15,6 +15,7 @@ from typing import Any
 
 LONG = 12  # characters that are no coincidence
 DIFFERENT = 4  # parts of a structure that are no coincidence
+SECRET = ("labs", "reference")  # folders of autograder/; a graded class fills others
 _GRAPH = "digraph"
 _BLANK = re.compile(r"(?<=\d)_(?=\d)|\s")
 
@@ -63,7 +64,7 @@ def _secrets(root: Path) -> dict[str, str]:
         for path in (root / "lab_utils").glob("labs/*/cases/*.dot")
     }
     secrets: dict[str, str] = {}
-    for path in sorted((root / "autograder").rglob("*")):
+    for path in _ours(root):
         if path.suffix == ".dot":
             graph = _squeezed(path.read_text(encoding="utf-8"))
             if graph not in given:  # a reference may be what students begin with
@@ -75,6 +76,12 @@ def _secrets(root: Path) -> dict[str, str]:
                     if len(secret) >= LONG and (_GRAPH in secret or secret not in public):
                         secrets[secret] = _described(secret, origin)
     return secrets
+
+
+def _ours(root: Path) -> Iterator[Path]:
+    """Files that may hold a secret of ours; beside them lies what students handed in."""
+    for folder in SECRET:
+        yield from sorted((root / "autograder" / folder).rglob("*"))
 
 
 def _described(secret: str, origin: str) -> str:

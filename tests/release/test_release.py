@@ -134,6 +134,36 @@ def test_a_planted_leak_is_found(release: Release, path: str) -> None:
     assert any(words in line and path.partition("/")[0] in line for line in found), found
 
 
+def test_a_graded_class_keeps_nothing_from_being_released(release: Release, tmp_path: Path) -> None:
+    """What students hand in is no secret of ours, whatever it is called and holds."""
+    for folder in ("lab_utils", "setup", "solutions"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    for folder in ("labs", "reference"):
+        shutil.copytree(ROOT / "autograder" / folder, tmp_path / "autograder" / folder)
+    public = release.files["README.md"]
+    for place in ("submitted/ada", "autograded/ada", "grades/lab4a/gradescope/ada"):
+        folder = tmp_path / "autograder" / place / "lab4a"
+        folder.mkdir(parents=True)
+        (folder / "llm_mlp.dot").write_bytes(public)
+        (folder / "llm_mlp_ar.dot").write_bytes(b"\xff\xfe no text")
+        (folder / "hidden.json").write_bytes(b"no cases")
+    verdict = tmp_path / "autograder" / "verdicts" / "lab4a" / "hidden-figures.json"
+    verdict.parent.mkdir(parents=True)
+    verdict.write_text(json.dumps({"student": "hidden-figures", "tasks": []}))
+    assert leaks_in_release(release.files, tmp_path) == []
+    planted = {**release.files, "lab_utils/a.dot": hidden_graph().encode()}
+    assert leaks_in_release(planted, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "autograder" / "labs").glob("*/hidden_cases.json")), ids=str
+)
+def test_hidden_values_of_every_lab_are_known(release: Release, path: Path) -> None:
+    files = {**release.files, "lab_utils/copied.json": path.read_bytes()}
+    found = leaks_in_release(files, ROOT)
+    assert any(f"hidden_cases.json ({path.parent.name})" in line for line in found), found
+
+
 def test_extensions_stay_with_us(tmp_path: Path) -> None:
     path = tmp_path / "course.toml"
     private = f'{COURSE}\n[labs.sample.extensions]\n"Ada Lovelace" = 2025-04-14T23:59:00-04:00\n'
