@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import ast
 import json
+import re
 import sys
-import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from autograder.grading.judge import judges, process, ruling
 from autograder.grading.judge.judges import JudgeFailed, Judges, Undecided
-from autograder.grading.judge.process import Judge, _stems
-from autograder.grading.judge.ruling import Ruling
+from autograder.grading.judge.process import Judge
+from autograder.grading.judge.ruling import Ruling, share_of
+from autograder.grading.judge.sentences import Sentence
 from autograder.grading.plan import read_plan
 from autograder.grading.sandbox import NotebookResult, Question
 from autograder.grading.submission import Submission
+from autograder.grading.verdict import CaseVerdict
+from lab_utils.kit.task import Finding
 from tests.labs.lab4a.class_of_four import LAB, ROOT
 
 STAND_IN = """
@@ -140,7 +144,7 @@ def test_a_judge_that_dies_before_it_names_a_case_decides_nothing_else() -> None
     assert {remark.kind for remark in ruled_on(Dead()).remarks} == {"undecided"}
 
 
-# ---- what a student is told of hidden graphs -----------------------------------------------
+# ---- what a student is told of hidden cases ------------------------------------------------
 
 
 HIDDEN = 7  # the number of a hidden case of tasks 1.1 and 2.1
@@ -151,63 +155,82 @@ def judge() -> Judge:
     return Judge(LAB)
 
 
-def test_an_error_on_a_hidden_graph_tells_its_type_and_its_line(judge: Judge) -> None:
-    line = "line 3 of classify: raise ValueError(text)"
-    reply = {"error": "ValueError: LOOT all of the graph", "look": line}
-    told = [judge.judge("1.1", case, reply)["findings"][0] for case in (0, HIDDEN)]
-    assert [one["yours"] for one in told] == [reply["error"], "ValueError"]
-    assert [one["look"] for one in told] == [line, line]
-
-
-@pytest.mark.parametrize("words", ["Loot12345: x", "loot n1 n2 n3", "loot: all of the graph"])
-def test_an_error_of_the_students_own_words_is_not_told_of_a_hidden_graph(
-    judge: Judge, words: str
+@pytest.mark.parametrize("kind", ["ValueError", "Loot12345", "unwritten", "form", "", "x" * 5000])
+def test_an_error_on_a_hidden_case_is_told_by_one_of_three_sentences(
+    judge: Judge, kind: str
 ) -> None:
-    told = judge.judge("1.1", HIDDEN, {"error": words, "look": "loot loot"})["findings"][0]
+    loot = {"error": f"{kind}: loot", "look": "line 1234 of loot: loot", "wanted": "loot"}
+    (told,) = judge.judge("1.1", HIDDEN, {**loot, "kind": kind})["findings"]
     assert "oot" not in " ".join(told.values())
+    assert not re.search(r"\d", " ".join(told.values()))
+    assert told["yours"] in {
+        "nothing yet",
+        "an answer of another form than asked for",
+        "your code ended with an error",
+    }
+    assert judge.judge("1.1", 0, loot)["findings"][0]["yours"][:99] == loot["error"][:99]
 
 
-def test_names_that_nobody_knows_are_not_told_of_a_hidden_graph(judge: Judge) -> None:
-    names = ["MFRGGZDF", "NBSWY3DP", "日本語秘密", "1234567890" * 4, "☃☂"]
-    told = judge.judge("2.1", HIDDEN, {"answer": names})["findings"]
+NAMES = ["MFRGGZDF", "NBSWY3DP", "日本語秘密", "1234567890" * 4, "☃☂", "123456789012345", "x"]
+
+
+def test_of_a_hidden_case_nothing_is_told_that_student_code_chose(judge: Judge) -> None:
+    told = judge.judge("2.1", HIDDEN, {"answer": NAMES})["findings"]
     assert told
-    assert not any(name in str(told) for name in names)
+    assert not any(name in str(told) for name in NAMES[:-1])
     assert "MFRGGZDF" in str(judge.judge("2.1", 0, {"answer": ["MFRGGZDF"]}))
 
 
-@pytest.mark.parametrize("kind", [NameError, ZeroDivisionError, AssertionError, StopIteration])
-def test_errors_on_hidden_graphs_are_told_by_their_type(judge: Judge, kind: type) -> None:
-    reply = {"error": f"{kind.__name__}: loot", "look": "See the task."}
-    assert judge.judge("1.1", HIDDEN, reply)["findings"][0]["yours"] == kind.__name__
-    assert "int" not in judge.judge("1.1", HIDDEN, {"error": "int: loot"})["findings"][0]["yours"]
+@pytest.mark.parametrize("lab", ["lab0", "lab4a", "project"])
+def test_what_is_told_of_hidden_cases_stands_in_our_code(lab: str) -> None:
+    """Whatever the answer: sentences of ours without what was filled in, and the case's name."""
+    judge = Judge(lab)
+    known = {sentence.told for sentence in judge._sentences._sentences}
+    answers = [None, 7, "loot", [], {}, NAMES, {"loot": "loot"}, {"file": "loot", "text": "loot"}]
+    for task in judge._lab.tasks:
+        known |= {task.returns, *process._WRONG, *asdict(process._UNREADABLE).values()}
+        for case in range(len(judge._cases(task.id))):
+            if judge.name(task.id, case)["hidden"]:
+                for answer in answers:
+                    for finding in judge.judge(task.id, case, {"answer": answer})["findings"]:
+                        assert set(finding.values()) <= known, finding
 
 
-def test_our_own_words_stay_as_they_are_on_hidden_graphs() -> None:
-    text = (ROOT / "autograder" / "labs" / "project" / "mistakes.py").read_text()
-    tables = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Dict)]
-    hints = [key.value for table in tables for key in table.keys if isinstance(key, ast.Constant)]
-    assert len(hints) > 5
-    judge = Judge("project")
-    for hint in map(str, hints):
-        assert judge._known_words("5.4", hint) == hint
+def test_the_names_of_hidden_cases_tell_no_node() -> None:
+    for lab in ("lab4a", "project"):
+        path = ROOT / "autograder" / "labs" / lab / "hidden_cases.json"
+        for cases in json.loads(path.read_text()).values():
+            for case in cases:
+                nodes = set(re.findall(r"(\w+) \[label=", case["given"]["graph"]))
+                assert not nodes & set(re.findall(r"\w+", case["name"])), case["name"]
 
 
-def test_an_error_that_came_on_a_public_graph_too_is_told(judge: Judge) -> None:
-    reply = {"error": "there is no classify in this notebook", "look": "Its cell was renamed."}
-    told = judge.judge("1.1", HIDDEN, reply, is_known=True)
-    assert told == judge.judge("1.1", 0, reply)
-    assert "renamed" in str(judge.judge("1.1", HIDDEN, reply))
+def test_hints_are_told_of_hidden_cases(judge: Judge) -> None:
+    wanted = judge._cases("1.4")[HIDDEN - 1].wanted
+    for hint, nbytes in wanted["mistakes"].items():
+        if nbytes != wanted["nbytes"] and list(wanted["mistakes"].values()).count(nbytes) == 1:
+            reply = {"answer": {"nbytes": nbytes, "node": "x", "by_kind": {}}}
+            (told,) = judge.judge("1.4", HIDDEN - 1, reply)["findings"]
+            assert told["look"] == hint
 
 
-def test_a_line_that_is_in_no_notebook_is_not_told_of_a_hidden_graph() -> None:
-    cell = nbformat.v4.new_code_cell("def f():\n    raise ValueError(text)")
-    books = {"03_backward": nbformat.v4.new_notebook(cells=[cell])}
-    ruled = Ruling(read_plan(LAB, ROOT / "solutions" / LAB), Slow(), Submission("a", books, {}))
-    own, other = "line 2 of f: raise ValueError(text)", "line 2 of f: loot"
-    assert ruled._own_line(own) == "line 2: raise ValueError(text)"
-    assert ruled._own_line(f"line {'9' * 5000} of f: x").startswith("line 9")  # words of nobody's
-    assert "loot" not in ruled._own_line(other)
-    assert ruled._own_line("The part marked for you.") == "The part marked for you."
+def test_a_mistake_made_many_times_is_told_once(judge: Judge) -> None:
+    told = judge.judge("1.1", HIDDEN, {"answer": {}})["findings"]
+    assert 1 <= len(told) <= 3
+    assert len({tuple(one.values()) for one in told}) == len(told)
+
+
+@given(
+    parts=st.lists(st.text(alphabet="ab ", max_size=4), min_size=1, max_size=4),
+    fills=st.lists(st.text(alphabet="abc ", max_size=5), min_size=3, max_size=3),
+)
+def test_a_sentence_fits_whatever_is_filled_in(parts: list[str], fills: list[str]) -> None:
+    sentence = Sentence(tuple(parts))
+    text = parts[0] + "".join(f + p for f, p in zip(fills, parts[1:], strict=False))
+    assert sentence.fits(text)
+    pattern = ".*".join(map(re.escape, parts))
+    for other in (f"{text}c", text[1:], "c" * 50):
+        assert sentence.fits(other) == bool(re.fullmatch(pattern, other, re.S))
 
 
 def test_many_findings_are_told_by_a_few(judge: Judge) -> None:
@@ -261,9 +284,30 @@ def test_nobody_is_told_more_than_a_few_lines(judge: Judge, reply: dict[str, Any
     assert "xxx" not in hidden["yours"]
 
 
-def test_names_with_many_numbers_take_the_judge_no_time(judge: Judge) -> None:
-    judge.name("2.1", HIDDEN)
-    started = time.process_time()
-    judge._veiled("2.1", "_1" * 20_000 + "x")
-    assert time.process_time() - started < 5  # backtracking would take hours
-    assert list(_stems("a_1_recomp_2")) == ["a_1_recomp_2", "a_1_recomp", "a_1", "a"]
+# ---- points ----------------------------------------------------------------------------------
+
+
+def cases(public: str, hidden: str) -> list[CaseVerdict]:
+    wrong = (Finding("a", "b", "c"),)
+    return [
+        CaseVerdict("x", is_hidden, () if letter == "+" else wrong)
+        for letters, is_hidden in ((public, False), (hidden, True))
+        for letter in letters
+    ]
+
+
+@pytest.mark.parametrize(
+    ("public", "hidden", "share"),
+    [
+        ("++", "+++", 1),
+        ("++", "---", 0),  # looked up
+        ("++", "+-", 0.5),
+        ("-+", "++", 0.75),
+        ("--", "++", 0.5),
+        ("+-", "", 0.5),  # a file, which has no hidden case
+        ("", "", 0),
+        ("", "+-", 0.5),
+    ],
+)
+def test_hidden_cases_decide(public: str, hidden: str, share: float) -> None:
+    assert share_of(cases(public, hidden)) == pytest.approx(share)

@@ -18,7 +18,6 @@ from autograder.grading.sandbox.host.job import Output, Reply
 from autograder.grading.submission import Submission
 from autograder.grading.verdict import CaseVerdict, Chart, TaskVerdict
 from autograder.remark import Remark
-from lab_utils.kit.ask import OWN_LINE
 from lab_utils.kit.judge import Verdict
 from lab_utils.kit.lab import handed_in, lab_called
 from lab_utils.kit.task import Finding, Task
@@ -41,8 +40,6 @@ class Ruling:
         self.remarks: list[Remark] = []
         self._plan, self._judges, self._submission = plan, judges, submission
         self._waste, self._left = WASTE, MOST
-        self._lines: set[str] | None = None
-        self._errors: dict[Test, list[Reply]] = {}  # on public cases, which come first
 
     def follow_up(self, notebook: Notebook, replies: Sequence[Reply]) -> list[Question]:
         """Ask again with right versions of earlier functions, where these may be to blame."""
@@ -110,12 +107,7 @@ class Ruling:
         name: dict[str, Any] = {"name": f"a {lab_called(test.lab).noun}", "hidden": True}
         try:
             name = self._judges.ask(test.lab, "name", **where)
-            is_known = reply in self._errors.get(test, ())
-            if "error" in reply and not name["hidden"]:
-                self._errors.setdefault(test, []).append(reply)
-            elif "look" in reply and not is_known:
-                reply = {**reply, "look": self._own_line(str(reply["look"]))}
-            told = self._ask(test.lab, "judge", **where, reply=reply, is_known=is_known)
+            told = self._ask(test.lab, "judge", **where, reply=reply)
         except Undecided:
             self._remark("undecided", "an answer took the judge too long, or too much", test)
             return CaseVerdict(name["name"], name["hidden"], (_UNDECIDED,))
@@ -123,19 +115,6 @@ class Ruling:
             self._remark("forged", "sent an answer of another form than the sandbox does", test)
         findings = tuple(Finding(**finding) for finding in told["findings"])
         return CaseVerdict(name["name"], name["hidden"], findings)
-
-    def _own_line(self, look: str) -> str:
-        """A line of code if it is in a notebook (other text could hold anything), and its number.
-
-        Words of ours stay as they are.
-        """
-        if not (told := OWN_LINE.match(look)):
-            return look
-        if self._lines is None:
-            cells = (c for b in self._submission.books.values() for c in b.cells)
-            self._lines = {line.strip() for cell in cells for line in cell.source.splitlines()}
-        line = look[told.end() :]
-        return f"line {told[1]}: {line}" if line in self._lines else "See your own code."
 
     def _chart(self, test: Test, reply: Reply | None) -> Chart | None:
         try:

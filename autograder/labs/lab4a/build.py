@@ -13,6 +13,7 @@ import torch
 from torch import fx
 
 from autograder.authoring.derived import CaseData, Files, case_files
+from autograder.labs.graphs.naming import without_nodes
 from autograder.labs.lab4a.cases import profile_cases, rewrite_cases, set_cases, toy_cases
 from autograder.labs.lab4a.models import HIDDEN_MODELS
 from autograder.labs.lab4a.pictures import pictures
@@ -53,7 +54,7 @@ def derived_files() -> Files:
         graph = _trace(name, build)
         graph = renamed(graph) if "other names" in name else graph
         for task, case in _all_cases(name, graph).items():
-            hidden.setdefault(task, []).extend(case)
+            hidden.setdefault(task, []).extend(without_nodes(case, name, graph))
 
     original = _trace(*_PUBLIC_MODELS["llm_mlp"])
     rewritten = rewrite(original, block_activations(original)).graph

@@ -12,6 +12,7 @@ import torch
 from torch import fx
 
 from autograder.authoring.derived import CaseData, Files, as_json, case_files
+from autograder.labs.graphs.naming import without_nodes
 from autograder.labs.project.cases import selection_cases
 from autograder.labs.project.models import HIDDEN_MODELS, PUBLIC_MODELS
 from autograder.labs.project.pictures import pictures
@@ -33,7 +34,9 @@ def derived_files() -> Files:
     hidden: dict[str, list[CaseData]] = {}
     for name, build in HIDDEN_MODELS.items():
         graph = _trace(build)
-        _add(hidden, selection_cases(name, renamed(graph) if "other names" in name else graph))
+        graph = renamed(graph) if "other names" in name else graph
+        cases = selection_cases(name, graph)
+        _add(hidden, {task: without_nodes(c, name, graph) for task, c in cases.items()})
     for task in ("6.2", "6.4", "6.5"):
         public[task] = [{"name": "the file to hand in", "given": {}, "wanted": {}}]
     graph = _trace(tradeoff_workload)

@@ -1,0 +1,79 @@
+"""What may be said of a hidden case: sentences that stand in the judges' own code, and no others.
+
+A finding is made of text in which names and numbers are filled in: "‹node› still reads ‹node›".
+Of a hidden case the text is told without what was filled in. Nothing that student code chose, and
+nothing of the case itself, can be part of it; what fits no text of ours is not told at all.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HOLE = "…"
+_TELLING = 8  # letters without which a sentence with holes says nothing
+_LONGEST = 600  # characters of a finding that are looked at
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A text of ours: its fixed parts, with something filled in between any two of them."""
+
+    parts: tuple[str, ...]
+
+    @property
+    def told(self) -> str:
+        """The text with its holes left open."""
+        return HOLE.join(self.parts)
+
+    @property
+    def weight(self) -> int:
+        """How much of it is fixed."""
+        return sum(map(len, self.parts))
+
+    def fits(self, text: str) -> bool:
+        """Whether ``text`` is this sentence with something filled in; in linear time."""
+        first, *between = self.parts
+        if not between:
+            return text == first
+        last = between.pop()
+        end = len(text) - len(last)
+        if not text.startswith(first) or not text.endswith(last) or end < len(first):
+            return False
+        at = len(first)
+        for part in between:
+            at = text.find(part, at, end)
+            if at < 0:
+                return False
+            at += len(part)
+        return True
+
+
+class Sentences:
+    """All texts in some modules, the most telling first."""
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        found = {one for file in files for one in _in_file(file)}
+        self._sentences = sorted(found, key=lambda one: (-one.weight, one.parts))
+
+    def told(self, text: str, instead: str) -> str:
+        """``text`` without what was filled in; ``instead`` where it is none of ours."""
+        text = text[:_LONGEST]
+        return next((one.told for one in self._sentences if one.fits(text)), instead)
+
+
+def _in_file(file: Path) -> Iterator[Sentence]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.JoinedStr):
+            parts = [""]
+            for value in node.values:
+                if isinstance(value, ast.Constant):
+                    parts[-1] += str(value.value)
+                else:
+                    parts.append("")
+            if sum(letter.isalpha() for part in parts for letter in part) >= _TELLING:
+                yield Sentence(tuple(parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
+            yield Sentence((node.value,))
