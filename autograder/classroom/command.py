@@ -7,6 +7,8 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +52,10 @@ def add_grade(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Grade, show how far it is, and say where the outcomes are; 1 if anybody was not graded."""
-    from autograder.classroom.examiner import sandbox
+    from autograder.classroom import examiner
     from autograder.classroom.grade import Order, grade_class
     from autograder.classroom.home import Home
+    from autograder.classroom.lock import only_run
     from autograder.collect import read_roster
     from autograder.grading.sandbox import Isolation
 
@@ -63,13 +66,15 @@ def run(options: argparse.Namespace) -> int:
             f"say which lab is graded: python -m autograder grade LAB; there is: {known}"
         )
     source, roster, into = options.source, options.roster, options.into
+    home = Home((into or (SAMPLE_HOME if options.sample else ROOT / "autograder")).resolve())
     if options.sample:
-        source = _sample(lab)
-        roster, into = roster or source / "students.csv", into or SAMPLE_HOME
+        with only_run(Home(SAMPLE_HOME).locks):  # it is written anew
+            source = _sample(lab)
+        roster = roster or source / "students.csv"
     order = Order(
         lab,
         source.resolve(),
-        Home((into or ROOT / "autograder").resolve()),
+        home,
         read_roster(roster) if roster else None,
         options.jobs,
         tuple(options.only),
@@ -77,6 +82,13 @@ def run(options: argparse.Namespace) -> int:
         Isolation(options.require_isolation),
     )
     console = Console()
+
+    @contextmanager
+    def sandbox(order: Order) -> Iterator[examiner.Sandbox]:
+        with examiner.sandbox(order) as examines:
+            console.print(*_isolation(examines.reached), sep="\n", soft_wrap=True, markup=False)
+            yield examines
+
     columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn())
     try:
         with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console) as bar:
@@ -96,6 +108,11 @@ def run(options: argparse.Namespace) -> int:
     return 1 if outcome.failed else 0
 
 
+def _isolation(reached: Any) -> list[str]:
+    """The level of isolation, and what keeps it from being more."""
+    return [f"isolation: {reached.level}", *(f"  {why}" for why in reached.obstacles)]
+
+
 def _show(console: Console, outcome: Any) -> None:
     sheets = outcome.sheets
     before = len(sheets) - outcome.graded - outcome.failed
@@ -108,6 +125,14 @@ def _show(console: Console, outcome: Any) -> None:
     )
     if outcome.failed:
         console.print(f"{outcome.failed} could not be graded; grades.csv says why", soft_wrap=True)
+    unread = sum(not sheet.graded and not sheet.folder for sheet in sheets)
+    held = sum(sheet.is_held_back for sheet in sheets)
+    for count, what in (
+        (unread, "not graded, as nothing in the upload can be; no export has points for them"),
+        (held, "with an upload that is held back; the report says which, and what to do"),
+    ):
+        if count:
+            console.print(f"{count} {what}", soft_wrap=True)
     table = Table(box=None, show_header=False, pad_edge=False)
     for what, path in outcome.written.items():
         table.add_row(what, _short(path))

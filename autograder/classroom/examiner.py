@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from autograder.classroom.grade import Order
 from autograder.grading.grader import Grader, load_graded
 from autograder.grading.plan import read_plan
+from autograder.grading.sandbox.host.isolation import Reached
 from autograder.grading.submission import digest_of, read_submission
 from autograder.grading.verdict import SubmissionVerdict
 
@@ -18,6 +19,11 @@ class Sandbox:
     def __init__(self, order: Order, grader: Grader) -> None:
         """The grader has been entered."""
         self._order, self._grader = order, grader
+
+    @property
+    def reached(self) -> Reached:
+        """How well student code is shut in here, and why no better."""
+        return self._grader.executor.reached
 
     def examine(self, student: str) -> SubmissionVerdict:
         """The verdict; what was cut off after it was decided is not run again."""

@@ -18,7 +18,9 @@ from typing import Protocol
 from autograder.classroom.gradebook import Book, NotStored
 from autograder.classroom.home import Home
 from autograder.classroom.ledger import Entry, Ledger
+from autograder.classroom.lock import only_run
 from autograder.classroom.outcomes import write_outcomes
+from autograder.classroom.remarks import NOTHING, OWN_DATE, UNGRADED
 from autograder.classroom.sheet import Sheet, unknown
 from autograder.collect import HandIn, Roster, collect
 from autograder.grading.judge.judges import JudgeFailed
@@ -26,6 +28,7 @@ from autograder.grading.judge.ruling import nothing as no_points
 from autograder.grading.plan import read_plan
 from autograder.grading.sandbox import Isolation, SandboxFailed
 from autograder.grading.verdict import SubmissionVerdict, TaskVerdict, load_verdict
+from autograder.remark import Remark
 from lab_utils.kit.course import Assignment, read_course
 from lab_utils.kit.errors import LabError
 
@@ -81,8 +84,16 @@ def grade_class(
     """Grade a class. Whatever is handed in, everybody has a row, and nobody stops the others.
 
     Raises:
+        Busy: another run is at work in the same folder.
         LabError: there is nothing to collect, no such lab or student, or no sandbox as wanted.
     """
+    with only_run(order.home.locks):
+        return _grade_class(order, examiner, tell)
+
+
+def _grade_class(
+    order: Order, examiner: Callable[[Order], AbstractContextManager[Examiner]], tell: Tell
+) -> Outcome:
     home, lab = order.home, order.lab
     course = read_course(home.root / "setup" / "course.toml")
     home.prepare()
@@ -193,18 +204,20 @@ def _sheets(
     for student in sorted(names):
         row, entry = handed_in.get(student), ledger.entry(student)
         if row is None:
-            remark = "Nothing was handed in."
-            yield Sheet(student, names[student], remarks=(remark,), scores=nothing, lab=tasks)
+            said = (Remark(NOTHING, "Nothing was handed in."),)
+            yield Sheet(student, names[student], remarks=said, scores=nothing, lab=tasks)
             continue
-        remarks = [remark.text for remark in row.remarks]
+        remarks = list(row.remarks)
         if row.late and lab.due_for(student, row.name) != lab.due:
-            remarks.append(
-                "Late, but with a later date of its own: compare the time of the upload."
-            )
+            text = "Late, but with a later date of its own: compare the time of the upload."
+            remarks.append(Remark(OWN_DATE, text))
         trouble = entry.trouble if entry else ""
         graded = entry is not None and not trouble and student in scores
-        if row.folder and not graded:
-            remarks.append(f"Not graded: {trouble}." if trouble else "Not graded yet.")
+        if not row.folder:
+            remarks.append(Remark(UNGRADED, "Not graded: points are for a person to give."))
+        elif not graded:
+            text = f"Not graded: {trouble}." if trouble else "Not graded yet."
+            remarks.append(Remark(UNGRADED, text))
         yield Sheet(
             student,
             row.name,
@@ -212,7 +225,7 @@ def _sheets(
             handed_in=row.original.name,
             folder=row.folder,
             remarks=tuple(remarks),
-            scores=scores[student] if graded else unknown(nothing) if row.folder else nothing,
+            scores=scores[student] if graded else unknown(nothing),
             verdict=load_verdict(order.home.path, order.lab, student) if graded else None,
             trouble=trouble,
             lab=tasks,

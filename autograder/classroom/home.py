@@ -49,6 +49,11 @@ class Home:
         """The same, for nbgrader."""
         return f"sqlite:///{self.gradebook}"
 
+    @property
+    def locks(self) -> Path:
+        """Where a run says that it is at work."""
+        return self.path / "grades"
+
     def autograded(self, student: str, lab: str) -> Path:
         """Where nbgrader puts the notebooks that were run."""
         return self.path / "autograded" / student / lab

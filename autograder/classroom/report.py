@@ -60,6 +60,7 @@ def report_page(sheets: Sequence[Sheet], course: Course, lab: Assignment) -> str
     tiles = [
         ("students", len(sheets)),
         ("were graded", len(judged)),
+        ("not graded", sum(not sheet.graded for sheet in sheets)),
         ("mean points", f"{mean(totals):.1f}" if totals else "–"),
         ("median", points(median(totals)) if totals else "–"),
         ("all points", sum(sheet.points >= sheet.max_points for sheet in judged)),
@@ -75,6 +76,7 @@ def report_page(sheets: Sequence[Sheet], course: Course, lab: Assignment) -> str
         distribution=histogram(totals, most),
         by_task=_by_task(judged, columns(sheets)),
         mistakes=_mistakes(sheets)[:MISTAKES],
+        undecided=[sheet for sheet in sheets if not sheet.graded or sheet.is_held_back],
         noticed=[sheet for sheet in sheets if sheet.all_remarks],
         columns=columns(sheets),
         sheets=sheets,

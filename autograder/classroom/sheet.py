@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from autograder.classroom.remarks import for_students
+from autograder.collect.records import RemarkKind
 from autograder.grading.grader import MISSING
 from autograder.grading.verdict import SubmissionVerdict, TaskVerdict
+from autograder.remark import Remark
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class Sheet:
     """What the graded file was called; empty if there was none."""
     folder: Path | None = None
     """Where nbgrader finds what can be graded."""
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    """What the collector says, and what became of it here."""
     scores: tuple[Score, ...] = ()
     verdict: SubmissionVerdict | None = None
     trouble: str = ""
@@ -66,7 +70,10 @@ class Sheet:
 
     @property
     def graded(self) -> bool:
-        """Whether the points are known; where nothing was handed in, they are: none."""
+        """Whether the points are known.
+
+        Where nothing was handed in they are: none. What cannot be read has none that are known.
+        """
         return not math.isnan(self.points)
 
     @property
@@ -80,8 +87,21 @@ class Sheet:
 
     @property
     def all_remarks(self) -> tuple[str, ...]:
-        """What the collector and the executor have to say."""
+        """What the collector and the executor have to say to an instructor."""
+        return tuple(map(str, self._said))
+
+    @property
+    def student_remarks(self) -> tuple[str, ...]:
+        """What of it the student may read."""
+        return for_students(self._said)
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether an upload waits for somebody to decide whose it is."""
+        return any(remark.kind == RemarkKind.HELD_BACK for remark in self.remarks)
+
+    @property
+    def _said(self) -> tuple[Remark, ...]:
         said = self.verdict.remarks if self.verdict else ()
         # Which notebooks are missing, the collector says in one sentence.
-        new = [str(one) for one in said if one.kind != MISSING]
-        return (*self.remarks, *new)
+        return (*self.remarks, *(one for one in said if one.kind != MISSING))

@@ -62,7 +62,7 @@ def gradescope_results(sheet: Sheet) -> str:
     """``results.json`` of one student, in the form that Gradescope's autograder reads."""
     results: dict[str, Any] = {
         "score": sheet.points,
-        "output": "\n".join(sheet.all_remarks),
+        "output": "\n".join(sheet.student_remarks),
         "output_format": "text",
         "visibility": "visible",
         "tests": [_test(sheet, score) for score in sheet.scores],

@@ -40,6 +40,8 @@ class RemarkKind(StrEnum):
     AMBIGUOUS = "ambiguous"
     NOT_IN_ROSTER = "not in roster"
     SEVERAL_UPLOADS = "several uploads"
+    HELD_BACK = "held back"
+    OTHER_ORIGIN = "other origin"
     # its notebooks and files
     MISSING_NOTEBOOK = "missing notebook"
     EXTRA_NOTEBOOK = "extra notebook"

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
+import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,17 +16,20 @@ from typing import Any, cast
 
 import pytest
 
-from autograder.classroom import grade
+from autograder.classroom import grade, lock
 from autograder.classroom.feedback import feedback_page
 from autograder.classroom.grade import Order, Outcome, grade_class
 from autograder.classroom.gradebook import Book
 from autograder.classroom.home import Home
+from autograder.classroom.lock import Busy, only_run
+from autograder.classroom.remarks import UNGRADED
 from autograder.classroom.report import columns, report_page
 from autograder.classroom.sheet import Score, Sheet, unknown
-from autograder.classroom.tables import gradescope_results
+from autograder.classroom.tables import grades_csv, gradescope_results
 from autograder.cli import main
+from autograder.collect.records import RemarkKind
 from autograder.grading.judge.judges import JudgeFailed
-from autograder.grading.sandbox import SandboxFailed
+from autograder.grading.sandbox import Isolation, Reached, SandboxFailed
 from autograder.grading.sandbox.clean.markup import SAFE
 from autograder.grading.sandbox.host.job import Cell, CellResult, Question, Trouble
 from autograder.grading.sandbox.host.limits import Limits
@@ -32,6 +39,7 @@ from autograder.grading.sandbox.wire.line import Late, Line
 from autograder.grading.sandbox.wire.orders import Over, Supervisor
 from autograder.grading.sandbox.wire.talk import Talk
 from autograder.grading.verdict import CaseVerdict, SubmissionVerdict, TaskVerdict
+from autograder.remark import Remark
 from lab_utils.kit.course import read_course
 from lab_utils.kit.task import Finding
 from tests.classroom.test_classroom import (  # noqa: F401  (fixtures)
@@ -181,9 +189,142 @@ def test_who_is_not_graded_yet_has_no_points(run: Run) -> None:  # noqa: F811
     assert run(only=("jdoe3",)).failed == 0
     row = run.rows()["loneil1"]
     assert {row[name] for name in POINTS} == {""}
-    assert exported(run) == ({"wzhang9", "mstone2"}, {"jdoe3", "wzhang9", "mstone2"})
+    assert exported(run) == ({"mstone2"}, {"jdoe3", "mstone2"})
     page = (run.grades / "report.html").read_text("utf-8")
     assert '<b>1</b><span class="small soft">were graded' in page
+
+
+def test_what_cannot_be_read_is_not_graded_and_nothing_is_zero(run: Run) -> None:  # noqa: F811
+    assert run().failed == 0
+    rows = run.rows()
+    assert {rows["wzhang9"][name] for name in POINTS} == {""}
+    assert {rows["mstone2"][name] for name in POINTS} == {"0"}
+    canvas, gradescope = exported(run)
+    assert "mstone2" in canvas & gradescope
+    assert "wzhang9" not in canvas | gradescope
+    page = (run.grades / "feedback" / "wzhang9.html").read_text("utf-8")
+    assert "– of 9 points" in page
+    assert "Not graded: nothing that can be graded was found in zhangwei_14_104_lab.zip" in page
+    report = (run.grades / "report.html").read_text("utf-8")
+    to_decide = report.partition("To decide")[2].partition("Most common mistakes")[0]
+    assert "Wei Zhang" in to_decide
+    assert "Michael Stone" not in to_decide
+
+
+def test_a_student_reads_no_suspicion_and_the_instructor_reads_all() -> None:
+    kinds = [*RemarkKind, *Trouble, "forged", "undecided", "files", "of another day"]
+    said = tuple(Remark(str(kind), f"said of {kind}", "01_a", "t11") for kind in kinds)
+    half = len(RemarkKind)
+    task = TaskVerdict("1.1", "a task", "01_a", "t11", 0, 1, "graph", ())
+    verdict = SubmissionVerdict("a", LAB, "full", 1.0, "", (task,), said[half:])
+    scores = (Score("01_a", "t11", 0, 1),)
+    late = Remark(UNGRADED, "Not graded: /ours/trouble.log says why.")
+    sheet = Sheet("a", "A", remarks=(*said[:half], late), scores=scores, verdict=verdict)
+    about = read_course(ROOT / "setup" / "course.toml")
+    page, results = feedback_page(sheet, about, about.lab("lab4a")), gradescope_results(sheet)
+    private = {
+        *(Trouble.TAMPERED, Trouble.SPOILED, Trouble.SANDBOX, "forged", "undecided"),
+        *(RemarkKind.UNSAFE_PATH, RemarkKind.ZIP_BOMB, RemarkKind.NOT_A_FILE, RemarkKind.FAILED),
+        *(RemarkKind.CLOSE_MATCH, RemarkKind.AMBIGUOUS, RemarkKind.NOT_IN_ROSTER),
+        *(RemarkKind.CHANGED_LOCKED, RemarkKind.CHANGED_MARKS, RemarkKind.EDITED_HERE),
+        *(RemarkKind.HELD_BACK, RemarkKind.OTHER_ORIGIN, "of another day"),
+    }
+    for kind in kinds:
+        for shown in (page, results):
+            assert (f"said of {kind}" in shown) == (kind not in private), kind
+        assert f"said of {kind}" in grades_csv([sheet])
+        assert f"said of {kind}" in report_page([sheet], about, about.lab("lab4a"))
+    for shown in (page, results):
+        assert "/ours/" not in shown
+        assert "an answer could not be judged" in shown
+
+
+class Held:
+    """Another process that is at work in a folder, until it is killed."""
+
+    def __init__(self, folder: Path, *, has_locks: bool = True) -> None:
+        code = (
+            "import sys, time, pathlib; from autograder.classroom import lock\n"
+            f"{'' if has_locks else 'lock.fcntl = None'}\n"
+            "with lock.only_run(pathlib.Path(sys.argv[1])):\n"
+            "    print('held', flush=True); time.sleep(600)\n"
+        )
+        command = [sys.executable, "-c", code, str(folder)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+        assert self.process.stdout
+        assert self.process.stdout.readline() == b"held\n"
+
+    def __enter__(self) -> int:
+        return self.process.pid
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def test_of_two_runs_in_one_folder_the_second_is_told_who_is_there(run: Run) -> None:  # noqa: F811
+    with Held(run.home / "grades") as pid:
+        with pytest.raises(Busy, match=f"process {pid} of .* on {socket.gethostname()}, since 20"):
+            run()
+        assert not (run.home / "submitted").exists()
+    assert run().graded == 3  # a killed one holds nobody up
+    with only_run(run.home / "elsewhere"):
+        run()
+
+
+def enter(folder: Path) -> None:
+    with only_run(folder):
+        pass
+
+
+@pytest.mark.parametrize("why", ["killed", "on another machine", "number used again", "garbage"])
+def test_without_locks_of_the_system_a_killed_run_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    monkeypatch.setattr(lock, "fcntl", None)
+    with Held(tmp_path, has_locks=False) as pid:
+        told = f"process {pid} of .* delete {tmp_path}"
+        with pytest.raises(Busy, match=told):
+            enter(tmp_path)
+    left = tmp_path / lock.STAND_IN
+    owner = json.loads(left.read_text())
+    if why == "on another machine":
+        left.write_text(json.dumps({**owner, "host": "elsewhere"}))
+        with pytest.raises(Busy, match="on elsewhere"):
+            enter(tmp_path)
+    elif why == "number used again":
+        left.write_text(json.dumps({**owner, "pid": os.getpid()}))
+    elif why == "garbage":
+        left.write_text("")
+    if why in ("on another machine", "garbage"):
+        os.utime(left, (1, 1))
+    with only_run(tmp_path):
+        assert json.loads(left.read_text())["pid"] == os.getpid()
+        with pytest.raises(Busy):
+            enter(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {lock.LOCK}
+
+
+def test_the_command_says_how_well_code_is_shut_in_and_why_no_better(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Shut:
+        reached = Reached(Isolation.LIMITS, False, ("there is no bwrap", "[no] namespaces"))
+
+    @contextmanager
+    def sandbox(order: Order) -> Iterator[Shut]:
+        yield Shut()
+
+    def graded(order: Order, examiner: Any, tell: Any) -> Outcome:
+        with examiner(order):
+            return Outcome((), 0, {})
+
+    monkeypatch.setattr(grade, "grade_class", graded)
+    monkeypatch.setattr("autograder.classroom.examiner.sandbox", sandbox)
+    assert main(["grade", "lab4a", "--from", str(tmp_path), "--into", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "isolation: limits\n  there is no bwrap\n  [no] namespaces\n" in told
+    assert told.count("there is no bwrap") == 1
 
 
 def test_tasks_are_called_the_same_when_nobody_was_graded() -> None:
