@@ -83,6 +83,10 @@ class Lab:
         known = ", ".join(task.id for task in self.tasks)
         raise LabError(f"there is no task {task_id!r}: the tasks are {known}")
 
+    def noun_for(self, task: Task) -> str:
+        """What a task is tried on: a case, by the lab's word for it, or a file."""
+        return "file" if task.is_of_file else self.noun
+
     def public_cases(self, task_id: str) -> list[Case]:
         """The cases on which students check their work."""
         given, wanted = self._given.get(task_id, []), self._wanted.get(task_id)
@@ -106,7 +110,8 @@ class Lab:
 
         ask = self.ask(task_id)
         replies = [attempt(task, ask, answer, case.given) for case in cases]
-        verdict = judge_all(task, self._half("judge", "JUDGE")[task_id], cases, replies, self.noun)
+        noun = self.noun_for(task)
+        verdict = judge_all(task, self._half("judge", "JUDGE")[task_id], cases, replies, noun)
         if draw := self._half("show", "SHOW").get(task_id):
             show(draw, cases, replies, verdict)
         if not verdict.passed:

@@ -86,7 +86,7 @@ class Ruling:
         if sum(case.passed for case in lent) > sum(case.passed for case in cases):
             cases = lent
             note = f"Tried with a right {' and '.join(_lent(test))}.\n"
-        noun = lab_called(test.lab).noun
+        noun = lab_called(test.lab).noun_for(task)
         verdict = Verdict(task, tuple((case.name, case.findings) for case in cases), noun)
         points = round(test.points * share_of(cases), 4)
         decided = TaskVerdict(
@@ -220,7 +220,8 @@ def nothing(test: Test) -> TaskVerdict:
     """No points, for a test whose notebook is not there."""
     if not test.task:
         return TaskVerdict(test.grade_id, "", test.notebook, test.grade_id, 0.0, test.points)
-    title, noun = _task(test).title, lab_called(test.lab).noun
+    task = _task(test)
+    title, noun = task.title, lab_called(test.lab).noun_for(task)
     return TaskVerdict(test.task, title, test.notebook, test.grade_id, 0.0, test.points, noun)
 
 
