@@ -66,7 +66,8 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
-# Feedback shows neither hidden tests nor their tracebacks.
+# Feedback shows neither hidden tests nor their tracebacks, and loads nothing from the web.
+c.GenerateFeedback.exporter_class = "autograder.classroom.self_contained.SelfContained"
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
     "autograder.classroom.hide.HideTests",

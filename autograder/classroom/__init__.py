@@ -2,7 +2,7 @@
 
 ==================  ====================================================================
 ``grade``           collect, run and judge, store in the gradebook, tell everybody
-``sandbox``         what runs and judges: student code is on its other side
+``examiner``        what runs and judges: student code is on its other side
 ``gradebook``       nbgrader's database: the only writer
 ``ledger``          who was graded, so that a run goes on where another was cut off
 ``home``            where all outcomes lie
@@ -10,5 +10,8 @@
 ``tables``          grades.csv, Canvas, Gradescope
 ``feedback``        the page of a student; ``report`` is that of the class
 ``charts``          their pictures
+``remarks``         which remarks a student may read
+``lock``            one run at a time in a folder
+``self_contained``  the pages of nbgrader's own feedback, which load nothing
 ==================  ====================================================================
 """
