@@ -16,6 +16,7 @@ from nbformat.notebooknode import NotebookNode
 from autograder.grading.plan import LabPlan, NotebookPlan, Test, keyed_cells
 from autograder.grading.sandbox import Cell, Notebook, Question
 from autograder.remark import Remark
+from lab_utils.kit.lab import lab_called
 from lab_utils.kit.task import Case
 
 _ACTIVE = re.compile(r"<\s*(script|iframe|object|embed|svg|form)\b|\son\w+\s*=|javascript:", re.I)
@@ -123,5 +124,7 @@ def _test(
     test = part.tests[key]
     if not test.task:
         yield Cell(key, test.source)
+    public = len(lab_called(test.lab).public_cases(test.task)) if test.task else 0
     for number, case in enumerate(cases.get(test, ())):
-        yield Question(test.lab, test.task, test.name, case.given, case=number)
+        hidden = number >= public
+        yield Question(test.lab, test.task, test.name, case.given, case=number, hidden=hidden)

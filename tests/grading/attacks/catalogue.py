@@ -527,14 +527,14 @@ _DEEP = "deep = []\nfor _ in range(100):\n    deep = [deep]\n"
 ANSWERS = [
     Answer("answer sleeps", "import time; time.sleep(1000)", "no answer: interrupted"),
     Answer("answer cannot be interrupted", _STUBBORN, "ran too long", frozenset({Trouble.KILLED})),
-    Answer("answer exits", "import os; os._exit(0)", "exit status 0", frozenset({Trouble.ENDED})),
+    Answer("answer exits", "import os; os._exit(0)", "process ended", frozenset({Trouble.ENDED})),
     Answer("answer raises SystemExit", "raise SystemExit", "SystemExit"),
     Answer("answer is gigantic", "return [target] * 1_000_000", "longer than"),
     Answer("answer raises 60 MB", "raise ValueError('x' * 60_000_000)", "ValueError"),
     Answer(
         "answer closes the line",
         "import os; os.closerange(3, 4096); return []",
-        "exit status 70",
+        "process ended",
         frozenset({Trouble.ENDED}),
     ),
     Answer(
@@ -547,7 +547,7 @@ ANSWERS = [
     Answer(
         "answer is nested too deeply",
         "",
-        "nested too deeply",
+        "something else than an answer",
         frozenset({Trouble.SPOILED, Trouble.TAMPERED}),
         before=_DEEP + _FORGED + "{'answer': deep}",
     ),

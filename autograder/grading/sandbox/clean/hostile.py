@@ -10,6 +10,7 @@ import base64
 import binascii
 import json
 import math
+import sys
 from typing import Any
 
 from autograder.grading.sandbox.clean.markup import SAFE
@@ -69,6 +70,16 @@ def _clean(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [_clean(item, depth + 1) for item in value]
     return value
+
+
+def weight(value: Any) -> int:
+    """About how many bytes of memory plain data takes."""
+    inner: Any = ()
+    if isinstance(value, dict):
+        inner = [*value.keys(), *value.values()]
+    elif isinstance(value, list):
+        inner = value
+    return sys.getsizeof(value) + sum(map(weight, inner))
 
 
 def clean_reply(raw: Any) -> Reply:

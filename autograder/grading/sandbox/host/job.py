@@ -32,6 +32,7 @@ class Question:
     student's code.
     Functions called as in ``lent`` are replaced while it answers: each call of them is
     sent to the lender of the job, and answered by it. ``case`` is a number for the grader.
+    ``hidden`` ones are asked when all others of the notebook have been answered.
     """
 
     lab: str
@@ -40,6 +41,7 @@ class Question:
     given: Mapping[str, Any] = field(default_factory=dict)
     lent: tuple[str, ...] = ()
     case: int = 0
+    hidden: bool = False
 
 
 @dataclass(frozen=True)

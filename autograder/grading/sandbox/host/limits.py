@@ -45,8 +45,14 @@ class Limits:
     disk_files: int = 4096
     output_bytes: int = 1 * MB
     """Of what one cell shows; the rest is cut off, and this is said."""
+    notebook_output: int = 8 * MB
+    """Of what all cells of a notebook show together, as it is kept."""
+    submission_output: int = 24 * MB
+    """Of what all its notebooks show."""
     reply_bytes: int = 4 * MB
     """Of one answer."""
+    replies_memory: int = 200 * MB
+    """That all answers of a submission take in the grader."""
 
     @property
     def cpu_seconds(self) -> int:

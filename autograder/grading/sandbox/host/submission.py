@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
-import re
 import sys
 import time
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from autograder.grading.sandbox.clean.hostile import weight
+from autograder.grading.sandbox.clean.shown import Full, Quota
 from autograder.grading.sandbox.host.job import (
     Cell,
     CellResult,
@@ -29,7 +31,13 @@ from autograder.grading.sandbox.wire.talk import Talk
 
 _MOST_RUNS = 4
 """How often a notebook is run, each time without what was fatal before."""
-_NAME = re.compile(r"[\w.]{1,80}")
+
+_TOO_LONG = "the answers of this submission are too long together"
+_WHILE_ASKED = {
+    Trouble.ENDED: "its process ended",
+    Trouble.SPOILED: "sent the grader something else than an answer",
+}
+"""In place of words that code could choose which has met a hidden case."""
 
 Account = tuple[str, bool]
 """A task, and whether functions are lent to it: slow ones of an earlier task are paid for there."""
@@ -40,10 +48,11 @@ def run_submission(job: Job, line: Line, limits: Limits, libraries: frozenset[st
     started = time.monotonic()
     supervisor = Supervisor(line, limits)
     result = Result(job.id, [])
+    shares = Shares(Quota(limits.submission_output), Quota(limits.replies_memory))
     try:
         _fill(job, supervisor, result.remarks, libraries)
         for notebook in job.notebooks:
-            run = NotebookRun(notebook, job, supervisor, limits)
+            run = NotebookRun(notebook, job, supervisor, limits, shares)
             result.notebooks.append(run.result)
             try:
                 run.go()
@@ -53,7 +62,7 @@ def run_submission(job: Job, line: Line, limits: Limits, libraries: frozenset[st
     except Over as over:
         result.remarks.append(Remark(over.trouble, str(over)))
     for notebook in job.notebooks[len(result.notebooks) :]:
-        rest = NotebookRun(notebook, job, supervisor, limits)
+        rest = NotebookRun(notebook, job, supervisor, limits, shares)
         rest.finish()
         result.notebooks.append(rest.result)
     result.seconds = time.monotonic() - started
@@ -77,6 +86,14 @@ def _fill(
         remarks.append(Remark(Trouble.DISK, f"not all files fit into the scratch folder ({why})"))
 
 
+@dataclass(frozen=True)
+class Shares:
+    """What all notebooks of a submission may take of the grader's memory together."""
+
+    output: Quota
+    replies: Quota
+
+
 class NotebookRun:
     """The runs of one notebook: usually one, more if something in it kills the process.
 
@@ -87,12 +104,19 @@ class NotebookRun:
     notebook: no code that is shown, or that comes later, ever meets what they were asked.
     """
 
-    def __init__(self, notebook: Notebook, job: Job, supervisor: Supervisor, limits: Limits):
+    def __init__(
+        self,
+        notebook: Notebook,
+        job: Job,
+        supervisor: Supervisor,
+        limits: Limits,
+        shares: Shares,
+    ) -> None:
         self.remarks: list[Remark] = []
         cells = [CellResult(cell.id) for cell in notebook.cells]
         self.result = NotebookResult(notebook.name, cells, [], notebook.questions)
         self._notebook, self._job = notebook, job
-        self._supervisor, self._limits = supervisor, limits
+        self._supervisor, self._limits, self._shares = supervisor, limits, shares
         self._replies: dict[int, Reply] = {}
         self._fatal_cells: set[str] = set()
         self._fatal: dict[Account, str] = {}
@@ -136,12 +160,13 @@ class NotebookRun:
 
     def _survives_a_run(self) -> bool:
         line = self._supervisor.start()
-        talk = Talk(line, self._supervisor, self._limits, self._job)
+        quota = Quota(self._limits.notebook_output, self._shares.output)
+        talk = Talk(line, self._supervisor, self._limits, self._job, quota)
         try:
             self._take_steps(talk)
             self._keep()
-            self._ask_all(talk)
             self._compare(talk)
+            self._ask_all(talk)
             self._ask_further(talk)
         except Over as over:
             if over.trouble is Trouble.SANDBOX:
@@ -178,9 +203,16 @@ class NotebookRun:
             before = step
 
     def _ask_all(self, talk: Talk) -> None:
-        """In the order of the tasks: what a later one is given may answer an earlier one."""
+        """Public cases first: what is told of them must hold nothing of hidden ones.
+
+        Else in the order of the tasks: what a later one is given may answer an earlier one.
+        """
         asked = self._notebook.questions
-        for place in sorted(self._states, key=lambda place: asked[place].task):
+
+        def order(place: int) -> tuple[bool, str]:
+            return asked[place].hidden, asked[place].task
+
+        for place in sorted(self._states, key=order):
             self._busy = asked[place]
             with self._housekeeping():
                 talk.recall(self._states[place])
@@ -210,15 +242,14 @@ class NotebookRun:
             return
         result = self.result.cells[place] = CellResult(cell.id)
         seconds = min(self._limits.cell_seconds, self._cell_time)
-        spent = Spent()
+        spent, read = Spent(), talk.work
         try:
             with self._supervisor.timed(seconds, spent):
                 troubles = talk.run(cell, result, seconds)
         finally:
-            self._cell_time -= spent.seconds
+            self._cell_time -= spent.seconds + talk.work - read
         if Trouble.OUTPUT in troubles:
-            text = f"showed more than {self._limits.output_bytes:,} bytes; the rest was cut off"
-            self._remark(Trouble.OUTPUT, text, cell)
+            self._remark(Trouble.OUTPUT, "showed too much; the rest was cut off", cell)
         if spent.late:
             text = f"{in_words(spent.late, self._limits.allowance(seconds))} and was interrupted"
             if seconds < self._limits.cell_seconds:
@@ -237,9 +268,14 @@ class NotebookRun:
         spent = Spent()
         try:
             with self._supervisor.timed(seconds, spent):
-                self._replies[place] = talk.ask(question, seconds)
+                reply = talk.ask(question, seconds)
         finally:
             self._time[account] -= spent.seconds
+        try:
+            self._shares.replies.take(weight(reply))
+        except Full:
+            reply = {"error": _TOO_LONG, "look": "Return only what the task asks for."}
+        self._replies[place] = reply
 
     def _housekeeping(self) -> AbstractContextManager[None]:
         """For what is ours, but runs in the notebook's process: it may be kept from it there."""
@@ -248,16 +284,17 @@ class NotebookRun:
     def _compare(self, talk: Talk) -> None:
         self._busy = None
         with self._housekeeping():
-            told = talk.changed()
-        # Student code could tell anything in place of names.
-        if changed := [name for name in told if _NAME.fullmatch(name)]:
-            names = ", ".join(changed[:5]) + (", …" if len(changed) > 5 else "")
-            self._remark(Trouble.TAMPERED, f"replaced {names}")
+            has_changed = talk.has_changed()
+        if has_changed:
+            self._remark(Trouble.TAMPERED, "replaced functions of lab_utils")
 
     def _note_fatal(self, over: Over) -> None:
-        self._remark(over.trouble, str(over), self._busy)
+        text = str(over)
+        if not isinstance(self._busy, Cell):
+            text = _WHILE_ASKED.get(over.trouble, text)
+        self._remark(over.trouble, text, self._busy)
         if isinstance(self._busy, Question):
-            self._fatal[_account(self._busy)] = str(over)
+            self._fatal[_account(self._busy)] = text
         elif isinstance(self._busy, Cell):
             self._fatal_cells.add(self._busy.id)
 

@@ -103,10 +103,10 @@ class _Notebook:
             space.clear()
             space.update(self._remembered[message["state"]])
             return {"recalled": True}
-        return {"changed": answers.changed_since(self._marks)[:20]}
+        return {"changed": bool(answers.changed_since(self._marks))}
 
     def _run(self, message: Message) -> Message:
-        self._outlet.open()
+        self._outlet.open(message["output"], message["reserve"])
         failed = False
         try:
             with self._at_most(message["seconds"], self._limits["cell_seconds"]):
@@ -120,7 +120,7 @@ class _Notebook:
         return {"failed": failed, "count": count}
 
     def _answer(self, message: Message) -> Message:
-        self._outlet.open(0)  # what is printed while an answer is made is nobody's business
+        self._outlet.open()  # what is printed while an answer is made is nobody's business
         try:
             with self._at_most(message["seconds"], self._limits["question_seconds"]):
                 space, most = self._shell.user_ns, self._limits["reply_bytes"]

@@ -14,6 +14,7 @@ from .protocol import Message
 
 _CHUNK = 8192  # characters that are sent together
 _DELAY = 0.2  # seconds that text may wait for more
+_CLEAR = 50  # bytes of the message that has outputs forgotten
 RESERVE = 64_000
 """Bytes for the error of a cell that has used up what it may show."""
 
@@ -66,12 +67,11 @@ class Outlet:
         self._name, self._text = "", io.StringIO()
         self._sent_at = 0.0
 
-    def open(self, most: int | None = None) -> None:
-        """Begin with a cell; at most ``most`` bytes, or as many as are allowed to a cell."""
+    def open(self, most: int = 0, reserve: int = 0) -> None:
+        """Begin with a cell: at most ``most`` bytes, and ``reserve`` for its error."""
         self._text = io.StringIO()
-        self._left = self._most if most is None else most
-        self._reserve = RESERVE if most is None else 0
-        self._cut = most == 0  # nothing is wanted: then nothing needs to be said
+        self._left, self._reserve = most, reserve
+        self._cut = not most and not reserve  # nothing is wanted: nothing needs to be said
 
     def write(self, name: str, text: str) -> None:
         """Text for ``stdout`` or ``stderr``."""
@@ -97,6 +97,18 @@ class Outlet:
                 self.collect()
                 self._flush()
                 self._put(output)
+
+    def clear(self, wait: bool) -> None:
+        """Have forgotten what was shown. It takes as much of what may be sent as a short text."""
+        if os.getpid() == self._process:
+            with self._lock:
+                self._flush()
+                if self._left >= _CLEAR:
+                    self._left -= _CLEAR
+                    self._guarded({"clear": wait})
+                elif not self._cut:
+                    self._cut = True
+                    self._guarded({"cut": True})
 
     def tell(self, message: Message, listen: Callable[[], object] | None = None) -> None:
         """A message that is no output; ``listen`` takes in the answer, undisturbed."""

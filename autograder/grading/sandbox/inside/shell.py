@@ -37,7 +37,7 @@ class _Publisher(DisplayPublisher):
 
     def clear_output(self, wait: bool = False) -> None:
         """Forget what the cell has shown so far."""
-        _outlet(self).tell({"clear": bool(wait)})
+        _outlet(self).clear(bool(wait))
 
 
 class _Hook(DisplayHook):

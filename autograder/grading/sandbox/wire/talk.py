@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.grading.sandbox.clean.hostile import Spoiled, clean_count, clean_reply
 from autograder.grading.sandbox.clean.markup import SAFE, TooMuch
-from autograder.grading.sandbox.clean.shown import Shown
+from autograder.grading.sandbox.clean.shown import LAST_WORDS, Display, Full, Quota, Shown
 from autograder.grading.sandbox.host.job import (
     Cell,
     CellResult,
@@ -32,13 +32,21 @@ class Talk:
     """One notebook's process. Everything it says is taken for what a student may have forged."""
 
     def __init__(
-        self, line: Line, supervisor: Supervisor, limits: Limits, job: Job | None = None
+        self,
+        line: Line,
+        supervisor: Supervisor,
+        limits: Limits,
+        job: Job | None = None,
+        quota: Quota | None = None,
     ) -> None:
+        self.work = 0.0
+        """Seconds of the processor that the grader has spent on reading what cells showed."""
         self._line, self._supervisor, self._limits = line, supervisor, limits
+        self._quota = quota or Quota(limits.notebook_output)
         self._lender = job.lender if job else None
         self._judge = job.judge if job else None
         self._judged = 0
-        self._by_display: dict[str, list[Output]] = {}
+        self._by_display: dict[str, Display] = {}
         self._states = 0
         self._state: int | None = None
 
@@ -48,20 +56,24 @@ class Talk:
         Raises:
             Over: the process did not survive it.
         """
-        shown = Shown(result.outputs, self._by_display)
-        started = time.monotonic()
+        shown = Shown(result.outputs, self._by_display, self._quota)
+        started, busy = time.monotonic(), time.thread_time()
         deadline = self._deadline(seconds)
-        most = 2 * self._limits.output_bytes + RESERVE + _SMALL
-        troubles: list[Trouble] = []
-        self._begin(most)
+        most = min(self._limits.output_bytes, self._quota.left)
+        last_words = RESERVE if most else LAST_WORDS
+        allowed = 2 * self._limits.output_bytes + RESERVE + _SMALL
+        cut = full = ""
+        self._begin(allowed)
         try:
-            self._send({"do": "run", "source": cell.source, "seconds": seconds}, deadline)
+            order = {"do": "run", "source": cell.source, "seconds": seconds}
+            self._send({**order, "output": most, "reserve": last_words}, deadline)
             while True:
-                message = self._receive(deadline, most)
+                message = self._receive(deadline, allowed)
                 if "output" in message:
-                    _show(shown, message["output"])
+                    if not full or _is_error(message["output"]):
+                        full = _show(shown, message["output"]) or full
                 elif "cut" in message:
-                    troubles.append(Trouble.OUTPUT)
+                    cut = f"{most:,} bytes"
                 elif "clear" in message:
                     shown.clear(message["clear"] is True)
                 elif "judge" in message:
@@ -70,15 +82,22 @@ class Talk:
                     break
                 else:
                     raise Spoiled("a message of an unknown kind")
+                # What is there already is in time for the line, but not for ever.
+                if time.monotonic() > deadline:
+                    raise Over(Trouble.KILLED, "ran far too long, and was killed")
+                if time.thread_time() - busy > seconds:
+                    full = full or "what the grader can read in the time of a cell"
             result.execution_count = clean_count(ran.get("count"))
             result.failed = ran.get("failed") is not False
         except Spoiled as error:
             raise _spoiled(error) from None
         finally:
+            if cut or full:
+                shown.note(f"\n[output cut off after {cut or full}]\n")
+            shown.settle()
             result.seconds = time.monotonic() - started
-            if Trouble.OUTPUT in troubles:
-                shown.add(_note(f"[output cut off after {self._limits.output_bytes:,} bytes]"))
-        return troubles
+            self.work += time.thread_time() - busy
+        return [Trouble.OUTPUT] if cut or full else []
 
     def _tell_findings(self, asked: Any, deadline: float) -> None:
         """Judge a reply on a public case for a cell; while questions are asked, nobody does."""
@@ -98,7 +117,8 @@ class Talk:
         Raises:
             Over: the process did not survive it.
         """
-        order = {"do": "ask", **vars(question), "seconds": seconds}
+        parts = ("lab", "task", "name", "given", "lent")  # not which case it is
+        order = {"do": "ask", "seconds": seconds} | {n: getattr(question, n) for n in parts}
         most = self._limits.reply_bytes + _SMALL
         deadline = self._deadline(seconds)
         self._begin(most)
@@ -135,11 +155,10 @@ class Talk:
             self._exchange(order, self._limits.question_seconds, _SMALL)
             self._state = state
 
-    def changed(self) -> list[str]:
-        """Functions of ours that the notebook has replaced."""
-        names = self._exchange({"do": "compare"}, self._limits.question_seconds, _SMALL)
-        told = names.get("changed")
-        return [str(name)[:200] for name in told] if isinstance(told, list) else []
+    def has_changed(self) -> bool:
+        """Whether the notebook has replaced functions of ours. Which ones, it could make up."""
+        told = self._exchange({"do": "compare"}, self._limits.question_seconds, _SMALL)
+        return bool(told.get("changed"))
 
     def close(self) -> None:
         """Hang up."""
@@ -195,22 +214,30 @@ def _reading() -> Iterator[None]:
         raise Spoiled(f"what cannot be read ({type(error).__name__})") from error
 
 
-def _show(shown: Shown, raw: Any) -> None:
-    """Add an output, or what can be shown of it and why the rest is left out."""
+def _show(shown: Shown, raw: Any) -> str:
+    """Add an output, or what can be shown of it; after how much there was no room for it."""
     try:
-        shown.add(raw)
-    except Spoiled:
-        raise
-    except TooMuch as error:
-        shown.add({**raw, "data": {k: v for k, v in raw["data"].items() if k not in SAFE}})
-        shown.add(_note(f"[output left out: {error}]"))
-    except Exception as error:  # cleaning must not end the grading, whatever it came upon
-        shown.add(_note(f"[output left out: it cannot be cleaned ({type(error).__name__})]"))
+        try:
+            shown.add(raw)
+        except (Spoiled, Full):
+            raise
+        except TooMuch as error:
+            shown.add({**raw, "data": {k: v for k, v in raw["data"].items() if k not in SAFE}})
+            shown.add(_left_out(str(error)))
+        except Exception as error:  # cleaning must not end the grading, whatever it came upon
+            shown.add(_left_out(f"it cannot be cleaned ({type(error).__name__})"))
+    except Full as error:
+        return str(error)
+    return ""
+
+
+def _is_error(raw: Any) -> bool:
+    return isinstance(raw, dict) and raw.get("output_type") == "error"
 
 
 def _spoiled(error: Spoiled) -> Over:
     return Over(Trouble.SPOILED, f"student code sent the grader {error}")
 
 
-def _note(text: str) -> Output:
-    return {"output_type": "stream", "name": "stderr", "text": f"\n{text}\n"}
+def _left_out(why: str) -> Output:
+    return {"output_type": "stream", "name": "stderr", "text": f"\n[output left out: {why}]\n"}
