@@ -29,6 +29,10 @@ class Key(NamedTuple):
         return f"{self.model}, {self.method}, batch {self.batch}"
 
 
+class Missing(Finding):
+    """A row, or the whole file, is not there."""
+
+
 #: What is wrong, by row. Only problems of one sort at a time: the first sort that there is.
 Problems = dict[Key, Finding]
 
@@ -74,7 +78,7 @@ class Results:
         if found := self._no_file() or self._other_size():
             return dict.fromkeys(self.keys(method), found)
         return {
-            key: Finding(f"{self.file} has no {column} for {key}", ONE_ROW, _RAN)
+            key: Missing(f"{self.file} has no {column} for {key}", ONE_ROW, _RAN)
             for key in self.keys(method)
             if self.value(key, column) is None
         }
@@ -86,7 +90,7 @@ class Results:
             f"Run the cell that writes {self.file}, and hand in {self.file} beside the "
             "notebooks (the packer takes it along): it is not measured again."
         )
-        return Finding(f"no {self.file}", f"{self.file} with its rows", look)
+        return Missing(f"no {self.file}", f"{self.file} with its rows", look)
 
     def _other_size(self) -> Finding | None:
         if self._size in ("", size_name()):
@@ -94,7 +98,7 @@ class Results:
         look = "PROJECT_SIZE=small is there to try the notebook: hand in what it measures without"
         if size_name() != "full":
             look = f"This was started with PROJECT_SIZE={size_name()}: is the file an older one"
-        return Finding(
+        return Missing(
             f"{self.file} has the rows of PROJECT_SIZE={self._size}",
             f"rows of {', '.join(self.models)}",
             f"{look}.",

@@ -14,7 +14,7 @@ from lab_utils.labs.project.judge.result_problems import (
     latency_problems,
     recomputed_problems,
 )
-from lab_utils.labs.project.judge.results import ONE_ROW, Key, Problems, Results
+from lab_utils.labs.project.judge.results import Key, Missing, Problems, Results
 
 Answer = Mapping[str, str]
 
@@ -87,7 +87,7 @@ def _mark(key: Key, problems: Problems) -> str:
     """What is wrong with a row, in a few words; the verdict has all of them."""
     if key not in problems:
         return ""
-    wanted = problems[key].wanted
-    if wanted == ONE_ROW or "rows" in wanted:
+    if isinstance(problems[key], Missing):
         return "missing"
+    wanted = problems[key].wanted
     return f"wanted: {wanted}" if len(wanted) < 30 else "wrong"
