@@ -45,6 +45,13 @@ def add_grade(commands: Any) -> None:
         "--require-isolation", choices=LEVELS, default="none", help="refuse to run with less"
     )
     grade.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="an upload that was held back, and counts; repeatable",
+    )
+    grade.add_argument(
         "--into", type=Path, help="the folder for gradebook, grades and pages; default autograder/"
     )
     grade.set_defaults(run=run)
@@ -80,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
         tuple(options.only),
         options.again,
         Isolation(options.require_isolation),
+        tuple(options.accept),
     )
     console = Console()
 
@@ -128,7 +136,7 @@ def _show(console: Console, outcome: Any) -> None:
     unread = sum(not sheet.graded and not sheet.folder for sheet in sheets)
     held = sum(sheet.is_held_back for sheet in sheets)
     for count, what in (
-        (unread, "not graded, as nothing in the upload can be; no export has points for them"),
+        (unread, "not graded, as nothing can be or nobody knows whose it is; not in any export"),
         (held, "with an upload that is held back; the report says which, and what to do"),
     ):
         if count:

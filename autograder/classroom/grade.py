@@ -20,9 +20,10 @@ from autograder.classroom.home import Home
 from autograder.classroom.ledger import Entry, Ledger
 from autograder.classroom.lock import only_run
 from autograder.classroom.outcomes import write_outcomes
-from autograder.classroom.remarks import NOTHING, OWN_DATE, UNGRADED
-from autograder.classroom.sheet import Sheet, unknown
+from autograder.classroom.remarks import NOTHING, OWN_DATE, PERHAPS, UNGRADED
+from autograder.classroom.sheet import Score, Sheet, unknown
 from autograder.collect import HandIn, Roster, collect
+from autograder.collect.records import listed, shown
 from autograder.grading.judge.judges import JudgeFailed
 from autograder.grading.judge.ruling import nothing as no_points
 from autograder.grading.plan import read_plan
@@ -55,6 +56,8 @@ class Order:
     """Grade also what was graded before."""
     require: Isolation = Isolation.NONE
     """Refuse to run with less isolation; what was graded with less is graded again."""
+    accept: tuple[str, ...] = ()
+    """Names of uploads that count, though they were held back."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,9 @@ def _grade_class(
     home, lab = order.home, order.lab
     course = read_course(home.root / "setup" / "course.toml")
     home.prepare()
-    rows = collect(order.source, lab, home.submitted, order.roster, root=home.root)
+    rows = collect(
+        order.source, lab, home.submitted, order.roster, root=home.root, accept=order.accept
+    )
     if not rows:
         raise LabError(f"no zip was found in {order.source}")
     book, ledger = Book(home, lab), Ledger(home, lab)
@@ -204,8 +209,7 @@ def _sheets(
     for student in sorted(names):
         row, entry = handed_in.get(student), ledger.entry(student)
         if row is None:
-            said = (Remark(NOTHING, "Nothing was handed in."),)
-            yield Sheet(student, names[student], remarks=said, scores=nothing, lab=tasks)
+            yield _without_upload(student, names[student], rows, nothing, tasks)
             continue
         remarks = list(row.remarks)
         if row.late and lab.due_for(student, row.name) != lab.due:
@@ -230,3 +234,19 @@ def _sheets(
             trouble=trouble,
             lab=tasks,
         )
+
+
+def _without_upload(
+    student: str,
+    name: str,
+    rows: Sequence[HandIn],
+    nothing: tuple[Score, ...],
+    tasks: tuple[TaskVerdict, ...],
+) -> Sheet:
+    """Somebody who handed nothing in, unless something may be theirs: then nobody knows yet."""
+    said, scores = Remark(NOTHING, "Nothing was handed in."), nothing
+    if doubtful := [row for row in rows if student in row.perhaps]:
+        which = listed(f"'{shown(row.original.name)}' ({row.student})" for row in doubtful)
+        said = Remark(PERHAPS, f"Not graded: perhaps theirs is {which}.")
+        scores = unknown(nothing)
+    return Sheet(student, name, remarks=(said,), scores=scores, lab=tasks)

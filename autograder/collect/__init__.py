@@ -6,11 +6,12 @@ and written anew, the files that the lab asks for are copied, everything else is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, replace
 from hashlib import file_digest
 from pathlib import Path
 
+from autograder.collect.claims import Claim, Claims, source_of
 from autograder.collect.gradable import gradable
 from autograder.collect.names import Names
 from autograder.collect.people import Person, people
@@ -26,7 +27,7 @@ from lab_utils.kit.lab import handed_in
 from lab_utils.kit.root import ROOT
 
 LIMITS = Bounds()
-VERSION = "3"  # raise it when the same hand-in gives other files or remarks than before
+VERSION = "4"  # raise it when the same hand-in gives other files or remarks than before
 
 
 def collect(
@@ -37,6 +38,7 @@ def collect(
     *,
     root: Path = ROOT,
     limits: Bounds = LIMITS,
+    accept: Collection[str] = (),
 ) -> list[HandIn]:
     """Put what a class handed in where nbgrader grades it: ``into/<student>/<lab>/``.
 
@@ -50,9 +52,11 @@ def collect(
         roster: the class; without it, students are called what their files are called.
         root: the course, with ``setup/`` and the released ``notebooks/``.
         limits: how much is read of a hand-in.
+        accept: names of uploads that count, whatever else there is for the same student.
 
     Raises:
-        CollectError: ``source`` is not there, or the notebooks of the lab are not built.
+        CollectError: ``source`` is not there, or the notebooks of the lab are not built; or
+            there is no upload of a name in ``accept``.
         CourseError: there is no such lab.
     """
     source, into = source.resolve(), into.resolve()
@@ -69,15 +73,22 @@ def collect(
     shelf = Shelf(into, lab)
     uploads = find_uploads(source, shelf.uploads, into, limits, wanted)
     origins = {upload: _origin(upload) for upload in uploads}
+    if strange := set(accept) - {upload.name for upload in uploads}:
+        raise CollectError(f"no upload is called {listed(sorted(map(repr, strange)))}")
+    claims = Claims(origins, accept)
     names = Names(roster, (course.name, course.term, course.lab(lab).label, lab))
     rows = []
     for person in people(uploads, names, roster):
         facts = [VERSION, *released, *wanted.files, str(asdict(limits))]
+        claim = claims.settle(person.uploads, shelf.before(person.student))
+        parts = (claim.counting, claim.held, claim.same, claim.decided)
+        person = replace(person, uploads=tuple(upload for part in parts for upload in part))
         facts += [origins[upload] for upload in person.uploads]
+        facts += [f"{sum(map(len, parts[:end]))}" for end in range(1, len(parts))]
         key = digest("\n".join(facts).encode("utf-8", "replace"))
         card = shelf.card(person.student, key)
         if card is None:
-            card, files = _collected(person, key, origins, release, limits, wanted)
+            card, files = _collected(person, claim, key, origins, release, limits, wanted)
             shelf.put(person.student, card, files)
         rows.append(_row(person, card, shelf))
     shelf.remove_moved((row.student for row in rows), origins.values())
@@ -98,27 +109,34 @@ def _origin(upload: Upload) -> str:
 
 def _collected(
     person: Person,
+    claim: Claim,
     key: str,
     origins: Mapping[Upload, str],
     release: Mapping[str, Released],
     limits: Bounds,
     wanted: Wanted,
 ) -> tuple[Card, dict[str, bytes]]:
-    """What can be graded of the newest upload of which anything can be graded."""
+    """What can be graded of the newest upload of which anything can be graded, if it counts."""
     tried = []
-    for number, upload in enumerate(person.uploads):
+    for number, upload in enumerate(claim.counting):
         files, remarks = _files(upload, release, limits, wanted)
         tried.append((number, files, remarks))
         if files:
             break
     number, files, remarks = tried[-1] if tried[-1][1] else tried[0]
     if len(person.uploads) > 1:
-        remarks = (_about_others(person, number), *remarks)
+        remarks = (*_about_others(person, claim, number), *remarks)
+    if claim.replaces:
+        text = f"'{shown(claim.replaces)}', which counted before, is no longer there."
+        remarks = (*remarks, Remark(RemarkKind.OTHER_ORIGIN, text))
     if not files:
         text = "There is nothing in it that can be graded."
         remarks = (*remarks, Remark(RemarkKind.NOTHING_TO_GRADE, text))
     digests = {name: digest(data) for name, data in files.items()}
-    return Card(key, number, origins[person.uploads[number]], digests, remarks), files
+    upload = claim.counting[number]
+    passed = tuple(origins[other] for other in claim.decided)
+    about = (source_of(upload), upload.owner, passed)
+    return Card(key, number, origins[upload], digests, remarks, *about), files
 
 
 def _files(
@@ -145,11 +163,25 @@ def _read(upload: Upload, limits: Bounds, wanted: Wanted) -> Contents:
     return unpack(upload.files[0], limits, wanted)
 
 
-def _about_others(person: Person, chosen: int) -> Remark:
+def _about_others(person: Person, claim: Claim, chosen: int) -> Iterator[Remark]:
     others = [upload.title for at, upload in enumerate(person.uploads) if at != chosen]
     which = "the newest" if chosen == 0 else "the newest that can be graded"
+    if claim.held:
+        which += " of its origin"
+    elif claim.decided:
+        which = "as was decided"
+    elif claim.same and len(claim.counting) == 1:
+        which = "others have the same content"
     text = f"{len(person.uploads)} uploads; {person.uploads[chosen].title} counts, {which}"
-    return Remark(RemarkKind.SEVERAL_UPLOADS, f"{text}. Not graded: {listed(others, most=20)}.")
+    text = f"{text}. Not graded: {listed(others, most=20)}."
+    yield Remark(RemarkKind.SEVERAL_UPLOADS, text)
+    if claim.held:
+        held = listed([upload.title for upload in claim.held], most=20)
+        text = (
+            f"Held back: {held}, named after {person.name} but of another origin than what counts. "
+            "Move away what is not theirs, or choose with --accept FILE."
+        )
+        yield Remark(RemarkKind.HELD_BACK, text)
 
 
 def _row(person: Person, card: Card, shelf: Shelf) -> HandIn:
@@ -162,4 +194,5 @@ def _row(person: Person, card: Card, shelf: Shelf) -> HandIn:
         original=upload.files[0],
         folder=shelf.folder(person.student) if card.files else None,
         remarks=(*person.remarks, *card.remarks, *shelf.edited(person.student, card)),
+        perhaps=person.perhaps,
     )

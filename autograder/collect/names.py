@@ -18,7 +18,8 @@ from autograder.collect.words import squashed, words
 GENERIC = frozenset(
     words(
         "lab labs hw homework assignment assignsubmission file submission submissions submit final "
-        "project notebook notebooks solution solutions copy of version latest updated zip handin"
+        "project notebook notebooks solution solutions copy of version latest updated zip handin "
+        "new newer resubmission resubmitted corrected fixed again attempt"
     )
 )
 NUMBER = re.compile(r"(?:v|lab|hw)?\d+[a-z]?")  # 8803, 4a, v2, lab4
@@ -47,6 +48,7 @@ class Names:
         }
         course = {piece for text in course_words for piece in _pieces(words(text))}
         self._noise = (GENERIC | course) - called
+        self._called = called
 
     def telling(self, label: str) -> list[str]:
         """The words of a file's name that may be a student's name."""
@@ -55,11 +57,12 @@ class Names:
     def match(self, label: str, user: str = "") -> Match:
         """Whose the file called ``label`` is; ``user`` is the LMS' number of who handed it in."""
         found = self.telling(label)
-        # An id of letters alone may be somebody's first name: it counts only if it stands alone.
-        numbers = {w for w in words(label) if len(w) > 3 and re.search(r"\d", w)} - self._noise
-        ids = {squashed(user), *numbers} - {""}
+        # An id of letters alone may be somebody's name: then it counts only if it stands alone.
+        logins = {w for w in words(label) if len(w) > 3} - self._noise - self._called
+        ids = {squashed(user), *logins} - {""}
         known = tuple(student for student in self._students if ids & student.ids)
-        match = self._by_name(found)
+        told = {word for student in known for word in student.ids & ids}
+        match = self._by_name([word for word in found if word not in told])
         if known and match.sure and not set(known) & set(match.students):
             return Match(known + match.students)  # the id of one, the name of another
         return Match(known, sure=True) if known else match

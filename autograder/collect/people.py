@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autograder.collect.names import Match, Names
 from autograder.collect.records import RemarkKind, listed, shown
 from autograder.collect.roster import NOBODY, Roster, Student
-from autograder.collect.uploads import Upload, newest_first
+from autograder.collect.uploads import Upload, has_accounts, newest_first
 from autograder.collect.words import slug, words
 from autograder.remark import Remark
 
@@ -24,6 +24,8 @@ class Person:
     uploads: tuple[Upload, ...]
     """The newest first."""
     remarks: tuple[Remark, ...] = ()
+    perhaps: tuple[str, ...] = ()
+    """Ids of students whose it may be, if that is not clear."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,13 @@ class _Group:
         return Person(student, name or shown(self.label).strip(" _-"), uploads, remarks)
 
 
-def people(uploads: Iterable[Upload], names: Names, roster: Roster | None) -> list[Person]:
+def people(uploads: Sequence[Upload], names: Names, roster: Roster | None) -> list[Person]:
     """Who handed in what; each upload belongs to exactly one person."""
     groups = _groups(uploads, names)
     if roster is None:
         strangers = [group.person(slug(group.label)) for group in groups]
         return list(_with_ids_of_their_own(strangers, roster))
-    return list(_with_ids_of_their_own(_by_roster(groups, names), roster))
+    return list(_with_ids_of_their_own(_by_roster(groups, names, has_accounts(uploads)), roster))
 
 
 def _groups(uploads: Iterable[Upload], names: Names) -> list[_Group]:
@@ -59,7 +61,8 @@ def _groups(uploads: Iterable[Upload], names: Names) -> list[_Group]:
             ((label, told) for label in upload.labels if (told := names.telling(label))),
             (upload.labels[0], []),
         )
-        key = (upload.user, *(telling or words(label) or [label]))
+        beside = [student.id for student in _folder_match(upload, names).students]
+        key = (upload.user, *(telling or words(label) or [label]), "/", *beside)
         labels[key] = _name_in(label, telling)
         groups[key].append(upload)
     return [_Group(labels[key], tuple(groups[key])) for key in sorted(groups)]
@@ -72,7 +75,7 @@ def _name_in(label: str, telling: list[str]) -> str:
     return " ".join(kept) or label
 
 
-def _by_roster(groups: list[_Group], names: Names) -> Iterator[Person]:
+def _by_roster(groups: list[_Group], names: Names, is_bulk: bool) -> Iterator[Person]:
     claims: defaultdict[Student, list[tuple[_Group, bool]]] = defaultdict(list)
     for group in groups:
         match = _match(group, names)
@@ -89,7 +92,8 @@ def _by_roster(groups: list[_Group], names: Names) -> Iterator[Person]:
     for student, claimed in claims.items():
         sure = [group for group, is_sure in claimed if is_sure]
         guessed = [group for group, is_sure in claimed if not is_sure]
-        if len({group.user for group in sure if group.user}) > 1:  # two people of that name
+        # Two people of that name; in a plain folder anybody can write what looks like accounts.
+        if is_bulk and len({group.user for group in sure if group.user}) > 1:
             guessed, sure = sure + guessed, []
         if sure:
             uploads = tuple(upload for group in sure for upload in group.uploads)
@@ -107,12 +111,21 @@ def _by_roster(groups: list[_Group], names: Names) -> Iterator[Person]:
 def _match(group: _Group, names: Names) -> Match:
     """By the first label that tells anything; if that names nobody, the others may be guesses."""
     first = True
+    beside = _folder_match(group.uploads[0], names)
     for label in group.uploads[0].labels:
         match = names.match(label, group.user)
         if match.students:
+            if beside.students and not set(beside.students) & set(match.students):
+                return Match(match.students + beside.students)  # one's folder, another's name
             return replace(match, sure=match.sure and first)
         first = first and not names.telling(label)
     return match
+
+
+def _folder_match(upload: Upload, names: Names) -> Match:
+    """Whose the folder is, if it says so in full: an LMS may write the account there."""
+    match = names.match(upload.folder) if upload.folder and not upload.user else Match(())
+    return match if match.sure else Match(())
 
 
 def _unclear(group: _Group, students: tuple[Student, ...]) -> Iterator[Person]:
@@ -126,7 +139,8 @@ def _unclear(group: _Group, students: tuple[Student, ...]) -> Iterator[Person]:
     remark = Remark(RemarkKind.AMBIGUOUS, text)
     together = [group.uploads] if group.user else [(upload,) for upload in group.uploads]
     for uploads in together:
-        yield replace(group, uploads=uploads).person(NOBODY + slug(group.label), remark)
+        person = replace(group, uploads=uploads).person(NOBODY + slug(group.label), remark)
+        yield replace(person, perhaps=tuple(student.id for student in students))
 
 
 def _with_ids_of_their_own(found: Iterable[Person], roster: Roster | None) -> Iterator[Person]:

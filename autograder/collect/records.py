@@ -78,6 +78,8 @@ class HandIn:
     folder: Path | None
     """Where nbgrader finds what can be graded; None if there is nothing."""
     remarks: tuple[Remark, ...]
+    perhaps: tuple[str, ...] = ()
+    """Ids of students whose it may be, if that is not clear."""
 
 
 @dataclass(frozen=True)

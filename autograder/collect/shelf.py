@@ -35,6 +35,12 @@ class Card:
     files: Mapping[str, str]
     """Digests by name."""
     remarks: tuple[Remark, ...]
+    source: str = ""
+    """Where that upload comes from (see ``claims``)."""
+    owner: int = -1
+    """The user to whom it belongs on disk."""
+    passed: tuple[str, ...] = ()
+    """Other uploads that an instructor decided against, like ``origin``."""
 
 
 class Shelf:
@@ -63,6 +69,10 @@ class Shelf:
             return None  # the mistake may have been mended since
         there = {path.name for path in _files(self.folder(student))}
         return card if there == card.files.keys() else None
+
+    def before(self, student: str) -> Card | None:
+        """What was collected earlier, from whatever."""
+        return self._read(student)
 
     def edited(self, student: str, card: Card) -> tuple[Remark, ...]:
         """Tell of files that somebody has edited after they were collected."""
@@ -117,7 +127,8 @@ class Shelf:
         try:
             content = json.loads(self._card_path(student).read_text(encoding="utf-8"))
             remarks = tuple(Remark(RemarkKind(kind), text) for kind, text in content["remarks"])
-            return Card(**{**content, "remarks": remarks})
+            passed = tuple(content.get("passed", ()))
+            return Card(**{**content, "remarks": remarks, "passed": passed})
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

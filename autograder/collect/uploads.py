@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -44,6 +44,10 @@ class Upload:
     attempt: int = 0
     late: bool = False
     loose: bool = False
+    folder: str = ""
+    """The folder of the source that it lies in; empty for the source itself."""
+    owner: int = -1
+    """The number of the user to whom it belongs on disk."""
     trouble: Remark | None = None
     """Why it could not even be taken out of the bulk download."""
 
@@ -91,6 +95,11 @@ def find_uploads(
     except Refused:
         pass  # a hand-in that is broken: it is told when it is read
     return _uploads(source.parent, [source], wanted)
+
+
+def has_accounts(uploads: Collection[Upload]) -> bool:
+    """Whether an LMS wrote accounts in front of names: most have one, and few could be forged."""
+    return 2 * sum(bool(upload.user) for upload in uploads) > len(uploads)
 
 
 def newest_first(uploads: Iterable[Upload]) -> list[Upload]:
@@ -153,9 +162,10 @@ def _upload(files: tuple[Path, ...], folder: Path, loose: bool = False) -> Uploa
     if outer and loose and not fields.user:
         fields = _from_name(outer[0])
     elif outer:
-        fields = _Fields(**{**vars(fields), "labels": (*fields.labels, outer[0])})
-    times = [file.stat().st_mtime for file in files]
-    when = datetime.fromtimestamp(max(times), UTC)
+        fields = replace(fields, labels=(*fields.labels, outer[0]))
+    stats = [file.stat() for file in files]
+    when = datetime.fromtimestamp(max(stat.st_mtime for stat in stats), UTC)
+    fields = replace(fields, folder=outer[0] if outer else "", owner=stats[0].st_uid)
     return Upload(files, path.name, uploaded=when, loose=loose, **vars(fields))
 
 
@@ -168,6 +178,8 @@ class _Fields:
     number: int = 0
     attempt: int = 0
     late: bool = False
+    folder: str = ""
+    owner: int = -1
 
 
 def _from_name(name: str) -> _Fields:

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -51,7 +51,7 @@ from tests.classroom.test_classroom import (  # noqa: F401  (fixtures)
     run,
     the_class,
 )
-from tests.support.collect_class import CLASS
+from tests.support.collect_class import CLASS, put
 from tests.support.sample_course import LAB, ROOT
 from tests.support.stand_in import StandIn
 
@@ -209,6 +209,41 @@ def test_what_cannot_be_read_is_not_graded_and_nothing_is_zero(run: Run) -> None
     to_decide = report.partition("To decide")[2].partition("Most common mistakes")[0]
     assert "Wei Zhang" in to_decide
     assert "Michael Stone" not in to_decide
+
+
+def test_what_is_named_after_somebody_else_is_held_back_and_told(
+    run: Run,  # noqa: F811
+    hand_in: Callable[..., bytes],  # noqa: F811
+) -> None:
+    run()
+    put(run.source, {"Garcia Marquez Zoe labS.zip": hand_in()}, 1_800_000_000)
+    run()
+    assert run.examined == []
+    row = run.rows()["zgarcia7"]
+    assert row["total"] == "5"
+    assert "Held back: 'Garcia Marquez Zoe labS.zip'" in row["remarks"]
+    report = (run.grades / "report.html").read_text("utf-8")
+    assert "an upload is held back" in report
+    assert "Held back: &#39;Garcia Marquez Zoe labS.zip&#39;" in report
+    assert "Held back" not in (run.grades / "feedback" / "zgarcia7.html").read_text("utf-8")
+    run(accept=("Garcia Marquez Zoe labS.zip",))
+    assert run.examined == ["zgarcia7"]
+    row = run.rows()["zgarcia7"]
+    assert row["total"] == "7"
+    assert "Held back" not in row["remarks"]
+
+
+def test_who_may_have_handed_something_in_has_no_zero(
+    run: Run,  # noqa: F811
+    hand_in: Callable[..., bytes],  # noqa: F811
+) -> None:
+    two = {f"stonemichael_{user}_{user}0_lab.zip": hand_in() for user in (21, 22)}
+    put(run.source, two)
+    run()
+    row = run.rows()["mstone2"]
+    assert {row[name] for name in POINTS} == {""}
+    assert "perhaps theirs is 'stonemichael_21_210_lab.zip'" in row["remarks"]
+    assert "mstone2" not in set.union(*exported(run))
 
 
 def test_a_student_reads_no_suspicion_and_the_instructor_reads_all() -> None:

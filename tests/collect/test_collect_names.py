@@ -242,16 +242,27 @@ def test_without_a_class_list_names_become_ids(take: Take, good: Files) -> None:
     assert not [row for row in rows if row.remarks]
 
 
-def test_of_two_uploads_the_newest_counts_and_it_is_said(take: Take, good: Files) -> None:
-    older = {**good, f"{FIRST}.ipynb": b"{}"}
-    files = {"Jane Doe.zip": zip_of(good), "Doe_Jane_labS.zip": zip_of(older)}
+@pytest.mark.parametrize(
+    "newer",
+    [
+        "Doe Jane labS (1).zip",
+        "Doe Jane labS-2.zip",
+        "doe_jane_labS v2.zip",
+        "Doe Jane labS new.zip",
+    ],
+)
+def test_of_two_uploads_of_one_name_the_newest_counts_and_it_is_said(
+    take: Take, good: Files, newer: str
+) -> None:
+    other = {**good, f"{FIRST}.ipynb": b"{}"}
+    files = {"Doe Jane labS.zip": zip_of(good), newer: zip_of(other)}
     row = only(take(files))
-    assert row.original.name == "Doe_Jane_labS.zip"
+    assert row.original.name == newer
+    assert RemarkKind.HELD_BACK not in kinds(row)
     text = text_of(row, RemarkKind.SEVERAL_UPLOADS)
-    assert "'Doe_Jane_labS.zip' counts, the newest" in text
-    assert "Not graded: 'Jane Doe.zip'" in text
-    newer = dict(reversed(files.items()))
-    assert only(take(newer)).original.name == "Jane Doe.zip"
+    assert f"'{newer}' counts, the newest" in text
+    assert "Not graded: 'Doe Jane labS.zip'" in text
+    assert only(take(dict(reversed(files.items())))).original.name == "Doe Jane labS.zip"
 
 
 def test_canvas_numbers_decide_before_the_clock(take: Take, good: Files) -> None:
