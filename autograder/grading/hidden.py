@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.grading.sandbox import Limits
+from autograder.grading.sandbox.host.cut import Cut
 from autograder.grading.verdict import Chart
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.lab import lab_called
@@ -46,6 +47,8 @@ class Hidden:
     """By task, functions of earlier tasks that it calls: who has them wrong is lent right ones."""
     lend: Lend = _nothing_lent
     chart: Draw = _nothing_drawn
+    cuts: Mapping[str, Cut] = field(default_factory=dict)
+    """By task, what of ``lab_utils`` is not there when it is asked: what would answer it."""
     preload: tuple[str, ...] = ()
     """Modules that notebooks import, for the warm process."""
     warm_up: tuple[str, ...] = ()

@@ -92,7 +92,7 @@ class Lab:
         given, wanted = self._given.get(task_id, []), self._wanted.get(task_id)
         if wanted is None:
             wanted = [{} for _ in given]
-        pairs = zip(given, wanted, strict=True)
+        pairs = self._with_texts([[*pair] for pair in zip(given, wanted, strict=True)])
         return [Case(case["name"], case["given"], right) for case, right in pairs]
 
     def check(self, task_id: str, answer: Any) -> None:
@@ -170,17 +170,18 @@ class Lab:
         return self._table("wanted.json") or {}
 
     def _table(self, name: str) -> Any:
-        """A table of cases, with each ``{"file": NAME}`` replaced by the text of that file."""
-
-        def text_of(value: dict[str, Any]) -> Any:
-            if set(value) != {"file"}:
-                return value
-            return (self.folder / value["file"]).read_text(encoding="utf-8")
-
         path = self.folder / name
-        if not path.is_file():
-            return None
-        return json.loads(path.read_text(encoding="utf-8"), object_hook=text_of)
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+    def _with_texts(self, value: Any) -> Any:
+        """``value`` with each ``{"file": NAME}`` replaced by the text of that file."""
+        if isinstance(value, list):
+            return [self._with_texts(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if set(value) == {"file"}:
+            return (self.folder / value["file"]).read_text(encoding="utf-8")
+        return {key: self._with_texts(item) for key, item in value.items()}
 
 
 def lab_called(lab_id: str) -> Lab:

@@ -8,6 +8,7 @@ from typing import Any
 from torch import fx
 
 from autograder.grading.hidden import Hidden
+from autograder.grading.sandbox.host.cut import Cut
 from autograder.grading.verdict import Chart
 from autograder.labs import graphs
 from autograder.reference.rewrite import recompute_set
@@ -47,12 +48,22 @@ def _chart(_task: str, case: Case, answer: Any) -> Chart | None:
     return Chart(f"Memory held at each step, on {case.name}", lines, case.wanted[budget])
 
 
+_SHIPPED = "labs/lab4a/cases/*.{}.dot"
+_CLONES, _REWIRED = _SHIPPED.format("injected"), _SHIPPED.format("rewired")
+
 HIDDEN = Hidden(
     lab="lab4a",
     cases=Path(__file__).with_name("hidden_cases.json"),
     lent={"2.2": ("recompute_set",)},
     lend=_lend,
     chart=_chart,
+    cuts={
+        "1.1": graphs.WITHOUT_TRACING,  # which tells the kinds
+        "1.4": graphs.WITHOUT_MEMORY,
+        "2.1": Cut(frozenset({_CLONES, _REWIRED})),
+        "2.2": Cut(frozenset({_CLONES, _REWIRED})),
+        "3.1": Cut(frozenset({_REWIRED})),
+    },
     preload=graphs.PRELOAD,
     warm_up=("lab_utils.labs.lab4a.warm:warm_up",),
 )

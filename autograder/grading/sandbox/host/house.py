@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.grading.sandbox.host.cut import PACKAGE, Cut
 from autograder.grading.sandbox.inside.namespaces import HOME
 from lab_utils.kit.root import ROOT
 
@@ -28,8 +29,6 @@ _SETTINGS = (
     "/sys/devices/system/cpu",
 )
 _NOT_COPIED = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.pyc")
-# Halves that know right from wrong, and what is wanted, stay outside: see lab_utils/kit/lab.py.
-_KNOWS_BETTER = {"judge", "judge.py", "show", "show.py", "wanted.json"}
 
 Plan = list[list[str]]
 
@@ -68,11 +67,10 @@ class House:
         taken = any(_is_in(path, "/tmp") for path in self.readable())
         return f"{HOME}/tmp" if taken else "/tmp"
 
-    def build(self, packages: Sequence[Path] = (ROOT / "lab_utils",)) -> None:
+    def build(self, cut: Cut = Cut()) -> None:  # noqa: B008  (it is frozen)
         """Make the folders, and copy into the kit what is ours in the sandbox."""
         shutil.copytree(INSIDE, self.kit / INSIDE.name, ignore=_NOT_COPIED)
-        for package in packages:
-            shutil.copytree(package, self.kit / package.name, ignore=_cut)
+        cut.copy_to(self.kit / PACKAGE.name)
         self.site.mkdir()
         self.temporary.mkdir()
         for path in (self.folder, *self.folder.rglob("*")):
@@ -123,11 +121,6 @@ class House:
     def open_to_readers(self) -> list[str]:
         """Hidden folders inside readable ones: only a sandbox with a file system can hide them."""
         return [str(h) for h in self.hidden if any(_is_in(str(h), p) for p in self.readable())]
-
-
-def _cut(folder: str, names: list[str]) -> set[str]:
-    """What of our own code and data no sandbox gets."""
-    return {*_NOT_COPIED(folder, names), *(_KNOWS_BETTER & set(names))}
 
 
 def _is_in(path: str, folder: str) -> bool:

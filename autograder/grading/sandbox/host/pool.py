@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from autograder.grading.sandbox.host import speed
+from autograder.grading.sandbox.host.cut import Cut
 from autograder.grading.sandbox.host.house import ROOT, House
 from autograder.grading.sandbox.host.isolation import Isolation, Reached
 from autograder.grading.sandbox.host.job import Job, Result
@@ -40,6 +42,7 @@ class Executor:
     notebook. ``hidden`` are folders that no sandbox may show even if they lie in one it needs.
     ``environment`` are variables for student code to see. ``slowness`` is how many times as
     long as on ours everything takes on this machine, which is measured unless it is given.
+    ``cut`` says what of ``lab_utils`` is not there.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class Executor:
         hidden: Sequence[Path] = (),
         environment: Mapping[str, str] = MappingProxyType({}),
         slowness: float | None = None,
+        cut: Cut | None = None,
     ) -> None:
         self.limits = (limits or Limits()).on_machine(slowness or speed.slowness())
         """In seconds of this machine."""
@@ -61,7 +65,7 @@ class Executor:
         """The level of isolation, once the executor has been entered."""
         self._wanted, self._require = isolation, require
         self._preload, self._warm_up, self._hidden = preload, warm_up, hidden
-        self._environment = environment
+        self._environment, self._cut = environment, cut or Cut()
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._open = ExitStack()
 
@@ -73,10 +77,11 @@ class Executor:
             hidden = (ROOT, *self._hidden)
             variables, threads = self._environment, self.limits.threads
             house = House(Path(folder).resolve(), hidden, variables, threads)
-            house.build()
+            house.build(self._cut)
             self.reached = reach(house, self._require, self._wanted)
             site = Site(self.reached, house, self.limits, self._preload, self._warm_up)
-            workers = [Worker(site) for _ in range(self.jobs)]
+            shares = shared_out(available(), self.jobs, self.limits.threads)
+            workers = [Worker(site, share) for share in shares]
             for worker in workers:
                 stack.callback(worker.stop)
             self._threads = stack.enter_context(ThreadPoolExecutor(self.jobs))
@@ -98,9 +103,9 @@ class Executor:
         """
         worker = self._idle.get()
         try:
-            with worker.submission() as line:
+            with worker.submission() as rooms:
                 libraries = frozenset(name.partition(".")[0] for name in self._preload)
-                result = run_submission(job, line, self.limits, libraries | _CUSTOMS)
+                result = run_submission(job, rooms, self.limits, libraries | _CUSTOMS)
         finally:
             self._idle.put(worker)
         result.isolation = str(self.reached.level)
@@ -128,3 +133,21 @@ class Executor:
 
 
 _CUSTOMS = frozenset({"lab_utils", "sitecustomize", "usercustomize"})
+
+
+def available() -> list[int]:
+    """The processors that we may use; none where nobody can say."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def shared_out(processors: Sequence[int], jobs: int, threads: int) -> list[list[int]]:
+    """Which of them each worker keeps to: then busy code slows down nobody else, if that can be.
+
+    An empty list: to any of them.
+    """
+    size = max(threads, len(processors) // jobs)
+    if jobs == 1 or size >= len(processors):
+        return [[]] * jobs
+    around = [*processors, *processors]
+    starts = [number * size % len(processors) for number in range(jobs)]
+    return [sorted(around[start : start + size]) for start in starts]

@@ -1,0 +1,1 @@
+"""Nothing is drawn while a hand-in is graded."""

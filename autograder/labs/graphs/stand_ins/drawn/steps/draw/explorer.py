@@ -1,0 +1,9 @@
+"""In place of a picture, where what draws it would answer a task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def explore(*_: Any, **__: Any) -> None:
+    """Nothing is drawn while a hand-in is graded."""
