@@ -136,10 +136,10 @@ def test_a_planted_leak_is_found(release: Release, path: str) -> None:
 
 def test_a_graded_class_keeps_nothing_from_being_released(release: Release, tmp_path: Path) -> None:
     """What students hand in is no secret of ours, whatever it is called and holds."""
-    for folder in ("lab_utils", "setup", "solutions"):
-        (tmp_path / folder).symlink_to(ROOT / folder)
-    for folder in ("labs", "reference"):
-        shutil.copytree(ROOT / "autograder" / folder, tmp_path / "autograder" / folder)
+    for name in ("lab_utils", "setup", "solutions"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    for name in ("labs", "reference"):
+        shutil.copytree(ROOT / "autograder" / name, tmp_path / "autograder" / name)
     public = release.files["README.md"]
     for place in ("submitted/ada", "autograded/ada", "grades/lab4a/gradescope/ada"):
         folder = tmp_path / "autograder" / place / "lab4a"
