@@ -45,6 +45,9 @@ class Hidden:
     """Hidden cases that are no plain data: what is wanted is a function of ours."""
     lent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By task, functions of earlier tasks that it calls: who has them wrong is lent right ones."""
+    aid: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By task, functions that its ask half may call and whose work ``lend`` does, as what is
+    given in a hidden case: what they tell is not in the process before it is asked for."""
     lend: Lend = _nothing_lent
     chart: Draw = _nothing_drawn
     cuts: Mapping[str, Cut] = field(default_factory=dict)

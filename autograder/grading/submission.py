@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
+from autograder.grading.hidden import hidden_of
 from autograder.grading.plan import LabPlan, NotebookPlan, Test, keyed_cells
 from autograder.grading.sandbox import Cell, Notebook, Question
 from autograder.remark import Remark
@@ -127,4 +128,7 @@ def _test(
     public = len(lab_called(test.lab).public_cases(test.task)) if test.task else 0
     for number, case in enumerate(cases.get(test, ())):
         hidden = number >= public
-        yield Question(test.lab, test.task, test.name, case.given, case=number, hidden=hidden)
+        aid = hidden_of(test.lab).aid.get(test.task, ()) if hidden else ()
+        yield Question(
+            test.lab, test.task, test.name, case.given, case=number, hidden=hidden, aid=aid
+        )

@@ -23,10 +23,12 @@ def verdict_of(
     lab, task = lab_called(lab_id), lab_called(lab_id).task_called(task_id)
     cases = hidden_of(lab_id).graded_cases(task_id) if cases is None else cases
     judge = import_module(f"{lab.home}.judge").JUDGE[task_id]
-    replies = []
+    replies, public = [], lab.public_cases(task_id)
     for case in cases:
         with lent(lab_id, task_id, answer, case, lend):
-            replies.append(attempt(task, lab.ask(task_id), answer, case.given))
+            names = hidden_of(lab_id).aid.get(task_id, ()) if case not in public else ()
+            given = {**case.given, **{n: partial(_lend, lab_id, n, case) for n in names}}
+            replies.append(attempt(task, lab.ask(task_id), answer, given))
     return judge_all(task, judge, cases, replies, lab.noun)
 
 
@@ -55,18 +57,19 @@ def lent(
 ) -> Iterator[list[str]]:
     """While this is open, ``function`` calls right versions, as plain data crosses a wire."""
     space = getattr(function, "__globals__", {})
-    hidden = hidden_of(lab_id)
-
-    def call(name: str, arguments: Any) -> Any:
-        return _crossed(hidden.lend(name, case, _crossed(arguments)))
-
-    names = [name for name in hidden.lent.get(task_id, ()) if lend and name in space]
+    names = [name for name in hidden_of(lab_id).lent.get(task_id, ()) if lend and name in space]
     own = {name: space[name] for name in names}
-    space.update({n: lab_called(lab_id).borrowed(n)(partial(call, n)) for n in names})
+    space.update(
+        {n: lab_called(lab_id).borrowed(n)(partial(_lend, lab_id, n, case)) for n in names}
+    )
     try:
         yield names
     finally:
         space.update(own)
+
+
+def _lend(lab_id: str, name: str, case: Case, arguments: Any) -> Any:
+    return _crossed(hidden_of(lab_id).lend(name, case, _crossed(arguments)))
 
 
 def _crossed(value: Any) -> Any:

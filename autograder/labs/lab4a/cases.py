@@ -47,7 +47,7 @@ def profile_cases(name: str, graph: fx.Graph) -> dict[str, CaseData]:
         "1.3": _case(
             name,
             {"graph": dot, "warmup": 2, "repeats": 3, "pace": pace},
-            {"rows": _rows(graph, 3, pace)},
+            {"rows": _rows(graph, 3, pace), "pace": pace},
         ),
         "1.4": _case(
             name,

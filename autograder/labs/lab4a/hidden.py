@@ -16,6 +16,7 @@ from lab_utils.kit.task import Case
 from lab_utils.labs.graphs.nodes import by_name
 from lab_utils.labs.graphs.replies import shared_graph
 from lab_utils.labs.graphs.show import line_after, line_before
+from lab_utils.labs.lab4a.ask.profiler import seconds_of_run
 
 
 def right_recompute_set(target: fx.Node, kept: set[fx.Node]) -> list[fx.Node]:
@@ -24,13 +25,17 @@ def right_recompute_set(target: fx.Node, kept: set[fx.Node]) -> list[fx.Node]:
     return recompute_set([target], lost) if target in lost else []
 
 
-def _lend(_name: str, case: Case, arguments: Any) -> Any:
-    """What ``recompute_set`` answers on the graph of a case, by names.
+def _lend(name: str, case: Case, arguments: Any) -> Any:
+    """What ``recompute_set`` answers on the graph of a case, by names; or the times of a run.
 
     Raises:
         KeyError, TypeError: the arguments are none of a student's honest call.
     """
     nodes = by_name(shared_graph(case.given["graph"]))
+    if name == "seconds":
+        operators = sum(node.op == "call_function" for node in nodes.values())
+        pace, warmup = case.wanted["pace"], case.given["warmup"]
+        return seconds_of_run(int(arguments["run"]), operators, warmup, pace)
     kept = {nodes[kept] for kept in arguments["kept"] if kept in nodes}
     return [node.name for node in right_recompute_set(nodes[arguments["target"]], kept)]
 
@@ -55,6 +60,7 @@ HIDDEN = Hidden(
     lab="lab4a",
     cases=Path(__file__).with_name("hidden_cases.json"),
     lent={"2.2": ("recompute_set",)},
+    aid={"1.3": ("seconds",)},
     lend=_lend,
     chart=_chart,
     cuts={

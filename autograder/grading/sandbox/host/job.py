@@ -41,6 +41,8 @@ class Question:
     given: Mapping[str, Any] = field(default_factory=dict)
     lent: tuple[str, ...] = ()
     case: int = 0
+    aid: tuple[str, ...] = ()
+    """Functions that the ask half may call as what is given; the lender does their work."""
     hidden: bool = False
 
 

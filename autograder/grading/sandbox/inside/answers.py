@@ -41,7 +41,8 @@ def answer_to(question: Message, space: dict[str, Any], most: int, call: Call) -
     space |= {name: lab.borrowed(name)(partial(call, name)) for name in own}
     try:
         asked = space[name] if name.isidentifier() else name
-        reply = attempt(task, ask, asked, question["given"])
+        aid = {name: partial(call, name) for name in question["aid"]}
+        reply = attempt(task, ask, asked, {**question["given"], **aid})
     finally:
         space |= own
     if "error" in reply:

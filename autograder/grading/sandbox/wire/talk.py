@@ -136,7 +136,7 @@ class Talk:
 
     def _lend(self, question: Question, message: dict[str, Any], deadline: float) -> None:
         """Answer a call of a function that was lent for this question."""
-        if self._lender is None or message["borrow"] not in question.lent:
+        if self._lender is None or message["borrow"] not in (*question.lent, *question.aid):
             raise Spoiled("a call of a function that was not lent")
         with self._supervisor.paused():
             answer = self._lender(question, message["borrow"], message.get("arguments"))

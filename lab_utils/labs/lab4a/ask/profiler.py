@@ -23,6 +23,13 @@ def pretended_seconds(place: int, pace: int) -> int:
     return pace * place % 13 + 1
 
 
+def seconds_of_run(number: int, operators: int, warmup: int, pace: int) -> list[int]:
+    """How long each operator takes in the run ``number``, counted from 0: far longer at first."""
+    counted = number + 1 - warmup
+    times = counted if counted > 0 else 1000
+    return [pretended_seconds(place, pace) * times for place in range(operators)]
+
+
 @dataclass
 class _Runs:
     """What a profiler ran: how often each node, and for which ``run_node`` gave nothing back."""
@@ -31,10 +38,23 @@ class _Runs:
     lost: list[fx.Node] = field(default_factory=list)
 
 
-def _pretend(profiler: fx.Interpreter, warmup: int, pace: int, time: list[float]) -> _Runs:
-    """Make each operator take a known time on a pretended clock, and far longer at first."""
+def _pretend(profiler: fx.Interpreter, given: Mapping[str, Any], time: list[float]) -> _Runs:
+    """Make each operator take a known time on a pretended clock, and far longer at first.
+
+    Of a graph that nobody has seen, the grader tells the times of a run when it begins.
+    """
     nodes = [n for n in profiler.module.graph.nodes if n.op == "call_function"]  # type: ignore
-    seconds = {node: pretended_seconds(place, pace) for place, node in enumerate(nodes)}
+    place = {node: index for index, node in enumerate(nodes)}
+    told: list[list[int]] = []
+
+    def seconds(node: fx.Node, number: int) -> int:
+        while len(told) <= number:
+            if "seconds" in given:
+                told.append(given["seconds"]({"run": len(told)}))
+            else:
+                told.append(seconds_of_run(len(told), len(nodes), given["warmup"], given["pace"]))
+        return told[number][place[node]]
+
     runs = _Runs(dict.fromkeys(nodes, 0))
     running: list[fx.Node] = []
     fetch, call = profiler.fetch_args_kwargs_from_env, profiler.call_function
@@ -46,9 +66,8 @@ def _pretend(profiler: fx.Interpreter, warmup: int, pace: int, time: list[float]
 
     def call_function(target: Any, args: Any, kwargs: Any) -> Any:
         (node,) = running
+        time[0] += seconds(node, runs.calls[node])
         runs.calls[node] += 1
-        counted = runs.calls[node] - warmup
-        time[0] += seconds[node] * (counted if counted > 0 else 1000)
         return call(target, args, kwargs)
 
     def run_node(node: fx.Node) -> Any:
@@ -72,7 +91,7 @@ def ask_profiler(function: Any, given: Mapping[str, Any]) -> Any:
     if not isinstance(profiler, fx.Interpreter):
         text = f"what you give makes {a_type(profiler)}, which is no fx.Interpreter"
         raise BadAnswer(text, "class GraphProfiler(fx.Interpreter): …")
-    runs = _pretend(profiler, given["warmup"], given["pace"], time)
+    runs = _pretend(profiler, given, time)
     with unchanged(graph), pretended(lambda: time[0]):
         try:
             table = profiler.profile(  # type: ignore[attr-defined]
