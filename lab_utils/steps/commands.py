@@ -56,8 +56,8 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def read_graph(file: str) -> fx.Graph:
-    """The graph of the .dot file called ``file``.
+def read_graph(file: str, circles: bool = False) -> fx.Graph:
+    """The graph of the .dot file called ``file``; ``circles`` as in ``read_dot``.
 
     Raises:
         LabError: it is no such file; the message says why, with line and node.
@@ -66,7 +66,7 @@ def read_graph(file: str) -> fx.Graph:
 
     if Path(file).is_dir():
         raise LabError(f"{file}: it is a directory, not a .dot file")
-    return read_dot(Path(file))
+    return read_dot(Path(file), circles)
 
 
 def _trace(options: argparse.Namespace) -> int:

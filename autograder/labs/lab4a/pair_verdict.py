@@ -17,12 +17,16 @@ PARTS = {
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """What is wrong with each part, peaks in ``unit`` (bytes, or values for a drawing)."""
+    """What is wrong with each part, peaks in ``unit`` (bytes, or values for a drawing).
+
+    ``hints`` are worth a word, and cost nothing.
+    """
 
     findings: dict[str, tuple[Finding, ...]]
     peaks: dict[str, int]
     unit: str
     differences: str
+    hints: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -43,6 +47,7 @@ class PairVerdict:
             "peaks": self.peaks,
             "unit": self.unit,
             "differences": self.differences,
+            "hints": list(self.hints),
         }
 
     def __str__(self) -> str:
@@ -53,6 +58,7 @@ class PairVerdict:
             if len(found) > 3:
                 lines.append(f"  … and {len(found) - 3} more like this")
         lines += [f"peak, {name}: {held:,} {self.unit}" for name, held in self.peaks.items()]
+        lines += [f"hint: {hint}" for hint in self.hints]
         if self.differences:
             lines += ["beside the reference:", *(f"  {x}" for x in self.differences.splitlines())]
         return "\n".join(lines)

@@ -1,13 +1,13 @@
 """Judge two graphs and no code: what was traced, and what a student made of it.
 
 Works on any pair of graphs, in our form (which is run as well) and in the older thin
-one (where each value counts as one unit). Nodes are told apart by structure, so that
-other names make no difference.
+one (where each value counts as one unit). It is the judge of the tasks; here, nodes are
+first told apart by structure, so that other names make no difference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 
 from torch import fx
@@ -17,18 +17,37 @@ from autograder.labs.lab4a.pair_verdict import PairVerdict
 from autograder.reference.rewrite import rewrite
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.task import Finding
+from lab_utils.labs.graphs.judge.clones import (
+    clone_findings,
+    dead_clones,
+    forward_changes,
+    too_many_dead,
+    too_much_work,
+    work,
+)
+from lab_utils.labs.graphs.judge.pairing import by_structure
+from lab_utils.labs.graphs.judge.reads import rewire_findings
+from lab_utils.labs.graphs.judge.waits import (
+    Timeline,
+    repeated_waits,
+    timeline_as_meant,
+    wait_findings,
+)
 from lab_utils.steps.compare.diff import diff
-from lab_utils.steps.compare.matching import pair
-from lab_utils.steps.compare.structure import Structure, structures
-from lab_utils.steps.graph import Phase, control_dependencies, is_opaque, phase, placeholders
-from lab_utils.steps.kept import in_backward, is_early
-from lab_utils.steps.memory import MemoryLine, live_bytes
+from lab_utils.steps.graph import (
+    CycleError,
+    Phase,
+    check_acyclic,
+    clear_control_dependencies,
+    copy_graph,
+    is_opaque,
+    phase,
+    placeholders,
+)
+from lab_utils.steps.memory import live_bytes
 from lab_utils.steps.run import example_values
 from lab_utils.steps.schedule import as_soon_as_possible, program_order
-from lab_utils.steps.storage import is_operation, is_random, overwritten_inputs
 
-#: How far above the reference the peak may stay, as a share of what there is to save.
-SLACK = 0.2
 #: How many operators may run again for each one that must.
 WORK = 4
 
@@ -45,6 +64,7 @@ def judge_pair(
     Raises:
         LabError: one of them has no legal order or no operator, is too large to be run, or
             cannot be run; or they are no pair. The message tells which one, and the node.
+            Control edges of ``rewritten`` that form a circle are a mistake in A-3 instead.
     """
     for graph, name in zip((base, rewritten), names, strict=True):
         check_size(graph, name)
@@ -61,23 +81,22 @@ class _PairJudge:
     def __init__(self, base: fx.Graph, rewritten: fx.Graph, names: tuple[str, str]) -> None:
         self._base, self._graph, self._names = base, rewritten, names
         self._drawn = is_opaque(base)
-        self._a, self._b = structures(base, rewritten)
-        self._of_base = {y: x for x, y in pair(self._a, self._b).items()}
-        self._clones = [n for n in self._b.nodes if n.op == "call_function" and self._is_clone(n)]
-        self._value = self._values()
+        self._free = without_waits(rewritten)
+        self._rewrite = by_structure(base, rewritten)
         self._given = {} if self._drawn else self._pair_given()
 
     def _pair_given(self) -> dict[str, str]:
         """The base's placeholder for each one of the rewritten graph, by name."""
+        a, b = self._rewrite.base, self._rewrite.after
         given = {
             node.name: of_base.name
-            for node, of_base in self._of_base.items()
+            for node, of_base in self._rewrite.base_of.items()
             if node.op == of_base.op == "placeholder"
-            and self._b.facts[node].value == self._a.facts[of_base].value
+            and b.facts[node].value == a.facts[of_base].value
         }
         for graph, paired, (here, there) in (
-            (self._graph, given.keys(), reversed(self._names)),
-            (self._base, given.values(), self._names),
+            (self._graph, set(given), reversed(self._names)),
+            (self._base, set(given.values()), self._names),
         ):
             if alone := [n.name for n in placeholders(graph) if n.name not in paired]:
                 raise LabError(
@@ -86,199 +105,132 @@ class _PairJudge:
                 )
         return given
 
-    def _is_clone(self, node: fx.Node) -> bool:
-        return phase(node) is Phase.RECOMPUTE or node not in self._of_base
-
-    def _values(self) -> dict[fx.Node, fx.Node]:
-        """The base node whose value each node of the rewritten graph computes."""
-        value: dict[fx.Node, fx.Node] = {}
-        known: dict[Hashable, fx.Node] = {}
-        for node in self._b.nodes:
-            key = self._key(self._b, node, value)
-            if node in self._of_base and not self._is_clone(node):
-                value[node] = self._of_base[node]
-                if is_early(node):
-                    known.setdefault(key, self._of_base[node])
-            elif key in known and not is_random(node) and not overwritten_inputs(node):
-                value[node] = known[key]
-        return value
-
-    def _key(self, side: Structure, node: fx.Node, value: dict[fx.Node, fx.Node]) -> Hashable:
-        facts = side.facts[node]
-        reads = sorted((place, value.get(n, n).name) for place, n in facts.reads)
-        return facts.operator, facts.constants, tuple(reads)
-
-    @cached_property
-    def _dropped(self) -> set[fx.Node]:
-        """Base nodes that a clone computes again for a backward reader."""
-        read_late = {n for r in self._late for _, n in self._b.facts[r].reads}
-        return {self._value[c] for c in self._clones if c in read_late and c in self._value}
-
-    @property
-    def _late(self) -> Iterator[fx.Node]:
-        return (
-            n
-            for n in self._b.nodes
-            if n.op == "call_function" and in_backward(n) and n in self._of_base
-        )
-
     def verdict(self) -> PairVerdict:
-        lines = {
-            "without recomputation": live_bytes(self._base, as_soon_as_possible(self._base)),
-            "rewritten, program order": live_bytes(self._graph, program_order(self._graph)),
-            "rewritten, as soon as possible": self._eager,
-        }
-        findings = {
-            "A-1": tuple(self._first_part()),
-            "A-2": tuple(self._second_part()),
-            "A-3": tuple(self._third_part(lines["without recomputation"])),
-        }
+        findings = {"A-1": self._first, "A-2": self._second, "A-3": self._third}
+        if not self._rewrite.clones:
+            findings = {part: (_NOTHING[part], *found) for part, found in findings.items()}
         unit = "values" if self._drawn else "bytes"
-        return PairVerdict(
-            findings, {k: line.peak for k, line in lines.items()}, unit, self._differences()
-        )
+        return PairVerdict(findings, self._peaks(), unit, self._differences(), tuple(self._hints()))
 
     @cached_property
-    def _eager(self) -> MemoryLine:
-        return live_bytes(self._graph, as_soon_as_possible(self._graph))
+    def _faulty(self) -> dict[fx.Node, list[Finding]]:
+        return clone_findings(self._rewrite)
 
     @cached_property
-    def _reference(self) -> fx.Graph | None:
-        """What the engine makes of the same drops; None where it refuses."""
-        try:
-            return rewrite(self._base, sorted(n.name for n in self._dropped)).graph
-        except LabError:
-            return None
+    def _dead(self) -> tuple[list[fx.Node], set[fx.Node]]:
+        """As if everything were rewired: a reader that is missing is told of in A-2."""
+        return dead_clones(self._line.reads, self._rewrite.clones)
 
-    def _first_part(self) -> Iterator[Finding]:
-        paired = set(self._of_base.values())
-        for node in self._a.nodes:
-            if is_early(node) and node.op == "call_function" and node not in paired:
-                look = "The forward pass must stay as it is."
-                yield Finding(f"{node.name} is gone", f"{node.name} in the forward pass", look)
-        if not self._clones:
-            look = "Clone what rebuilds the dropped activations into backward."
-            yield Finding("no node is recomputed", "clones of the dropped activations", look)
-        read_late = {n for r in self._late for _, n in self._b.facts[r].reads}
-        for clone in self._clones:
-            if clone not in self._value:
-                yield Finding(
-                    f"{clone.name} computes no value of the forward pass",
-                    "the operator and the inputs of its original",
-                    "Compare its operator and each of its inputs with the original's.",
-                )
-            for _, read in self._b.facts[clone].reads:
-                if read in self._clones or not is_early(read) or read.op == "placeholder":
-                    continue
-                if self._value.get(read) in self._dropped:
-                    why = "which is dropped"
-                elif not any(r in read_late for r in self._aliases(read)):
-                    why = "which nobody keeps until backward"
-                else:
-                    continue
-                look = "A clone that reads a lost value keeps it in memory after all."
-                yield Finding(
-                    f"{clone.name} reads {read.name}, {why}", f"a clone of {read.name}", look
-                )
-        again = sum(map(is_operation, self._clones))
-        needed = self._reference and sum(
-            is_operation(n) for n in self._reference.nodes if phase(n) is Phase.RECOMPUTE
-        )
-        if needed and again > WORK * needed:
-            look = "Stop at kept values, and share clones between readers."
-            yield Finding(f"{again} operators run again", f"at most {WORK * needed}", look)
+    @cached_property
+    def _line(self) -> Timeline:
+        return timeline_as_meant(self._rewrite, self._faulty)
 
-    def _aliases(self, node: fx.Node) -> set[fx.Node]:
-        """``node`` and the views of it, and what it is a view of."""
-        found, queue = {node}, [node]
-        while queue:
-            here = queue.pop()
-            around = [r for r in here.users if r.op == "call_function" and not is_operation(r)]
-            if not is_operation(here):
-                around += here.all_input_nodes
-            for other in around:
-                if other not in found:
-                    found.add(other)
-                    queue.append(other)
-        return found
+    @cached_property
+    def _first(self) -> tuple[Finding, ...]:
+        found = [*forward_changes(self._rewrite), *(x for xs in self._faulty.values() for x in xs)]
+        found += too_many_dead(*self._dead)
+        if self._reference is not None:
+            needed = work(n for n in self._reference.nodes if phase(n) is Phase.RECOMPUTE)
+            found += too_much_work(self._rewrite.clones, WORK * needed) if needed else []
+        return tuple(found)
 
-    def _second_part(self) -> Iterator[Finding]:
-        if not self._clones:
-            look = "Backward reads the stored activations, as before."
-            yield Finding("nothing is rewired", "backward reads clones", look)
-        for reader in self._b.nodes:
-            if is_early(reader) and reader not in self._clones:
-                for _, read in self._b.facts[reader].reads:
-                    if read in self._clones:
-                        yield Finding(
-                            f"{reader.name} (forward) reads the clone {read.name}",
-                            "the original",
-                            "A forward reader keeps the original.",
-                        )
-        found = False
-        for reader in self._late:
-            wanted = self._a.facts[self._of_base[reader]].reads
-            for (_, read), (_, right) in zip(self._b.facts[reader].reads, wanted, strict=False):
-                if read not in self._clones and self._value.get(read) in self._dropped:
-                    found = True
-                    yield Finding(
-                        f"{reader.name} still reads {read.name}",
-                        f"{reader.name} reads its clone",
-                        f"As long as one backward node reads {read.name}, it stays in memory.",
-                    )
-                elif not self._drawn and self._value.get(read, right) is not right:
-                    found = True
-                    look = "A clone of another value is read in its place."
-                    yield Finding(f"{reader.name} reads {read.name}", right.name, look)
-        if not self._drawn and not found and not self._same_values():
+    @cached_property
+    def _second(self) -> tuple[Finding, ...]:
+        found = rewire_findings(self._rewrite)
+        if not (self._drawn or found or self._first or self._same_values()):
             look = "A clone computes something else than its original."
-            yield Finding("other gradients", "the same as without recomputation", look)
+            found = [Finding("other gradients", "the same as without recomputation", look)]
+        return tuple(found)
+
+    @cached_property
+    def _third(self) -> tuple[Finding, ...]:
+        return tuple(wait_findings(self._line))
 
     def _same_values(self) -> bool:
         """Whether both, run on the same numbers, leave the same loss, gradients and weights."""
         values = example_values(self._base)
         wanted = seeded_run(self._base, values, self._names[0])
         mine = {name: values[of_base] for name, of_base in self._given.items()}
-        given = seeded_run(self._graph, mine, self._names[1])
+        given = seeded_run(self._free, mine, self._names[1])
         state = {self._given[name]: value for name, value in given.state.items()}
         return wanted.state.keys() == state.keys() and alike(
             [*wanted.outputs.values(), *wanted.state.values()],
             [*given.outputs.values(), *(state[name] for name in wanted.state)],
         )
 
-    def _third_part(self, before: MemoryLine) -> Iterator[Finding]:
-        if not self._clones:
-            look = "There is no clone that could wait."
-            yield Finding("nothing waits", "clones that wait for backward", look)
-            return
-        if self._reference is None:
-            return
-        best = live_bytes(self._reference, as_soon_as_possible(self._reference)).peak
-        budget = round(best + SLACK * max(before.peak - best, 0))
-        if self._eager.peak <= budget:
-            return
-        unit = "values" if self._drawn else "bytes"
-        yield Finding(
-            f"{self._eager.peak:,} {unit} at once when each node runs as soon as it can",
-            f"at most {budget:,} {unit} (without recomputation {before.peak:,})",
-            self._too_early(),
-        )
+    def _peaks(self) -> dict[str, int]:
+        peaks = {
+            "without recomputation": live_bytes(self._base, as_soon_as_possible(self._base)),
+            "rewritten, program order": live_bytes(self._free, program_order(self._free)),
+        }
+        try:
+            eager = live_bytes(self._graph, as_soon_as_possible(self._graph))
+            peaks["rewritten, as soon as possible"] = eager
+        except CycleError:  # told of in A-3
+            pass
+        return {name: line.peak for name, line in peaks.items()}
 
-    def _too_early(self) -> str:
-        if not any(map(control_dependencies, self._b.nodes)):
-            return "No node waits for another: the clones run at once, and nothing is saved."
-        step = self._eager.schedule.step_of()
-        backward = min((step[n] for n in self._late), default=len(self._eager.schedule))
-        early = [c for c in self._clones if step[c] < backward]
-        if early:
-            return (
-                f"{early[0].name} runs at step {step[early[0]]}, before backward begins "
-                f"(step {backward}): what does it wait for?"
-            )
-        return "Each block's clones must wait for a gradient of their own block."
+    def _hints(self) -> Iterator[str]:
+        if not self._rewrite.clones:
+            return
+        dead = [clone.name for clone in self._dead[0] if clone not in self._faulty]
+        if dead and not too_many_dead(*self._dead):
+            yield f"nobody reads {dead[0]}{_more(dead)}: work for nothing"
+        if not self._third and (repeated := repeated_waits(self._line)):
+            edges = [f"{late.name} waits for {early.name}" for early, late in repeated]
+            yield f"{edges[0]}{_more(edges)}, as the data edges have it anyway: nothing changes"
+
+    @cached_property
+    def _reference(self) -> fx.Graph | None:
+        """What the engine makes of the same drops; None where it refuses."""
+        try:
+            return rewrite(self._base, sorted(n.name for n in self._rewrite.drop)).graph
+        except LabError:
+            return None
 
     def _differences(self) -> str:
-        if self._reference is None or not self._dropped:
+        if self._reference is None or not self._rewrite.drop:
             return ""
-        found = diff(self._reference, self._graph)
+        reference, mine = self._reference, self._free
+        if self._third:
+            # What waits for what is compared where it is wrong: there is more than one right way.
+            try:
+                check_acyclic(self._graph)
+                mine = self._graph
+            except CycleError:
+                pass
+        if mine is self._free:
+            reference = without_waits(reference)
+        found = diff(reference, mine)
         return "" if found.equal else str(found)
+
+
+_NOTHING = {
+    "A-1": Finding(
+        "no node is recomputed",
+        "clones of the dropped activations",
+        "Clone what rebuilds the dropped activations into backward.",
+    ),
+    "A-2": Finding(
+        "nothing is rewired",
+        "backward reads clones",
+        "Backward reads the stored activations, as before.",
+    ),
+    "A-3": Finding(
+        "nothing waits",
+        "clones that wait for backward",
+        "There is no clone that could wait.",
+    ),
+}
+
+
+def without_waits(graph: fx.Graph) -> fx.Graph:
+    """A copy of ``graph`` without control edges."""
+    copy, _ = copy_graph(graph)
+    for node in copy.nodes:
+        clear_control_dependencies(node)
+    return copy
+
+
+def _more(names: list[str]) -> str:
+    return f" (and {len(names) - 1} more)" if len(names) > 1 else ""

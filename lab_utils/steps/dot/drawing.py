@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lab_utils.kit.errors import LabError
-from lab_utils.steps.graph import CycleError
+from lab_utils.steps.graph import CycleError, topological_order
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: Longer texts are parsed anew each time: what one file holds must not stay in memory.
@@ -122,6 +122,24 @@ class Drawing:
     def cycle_error(self, error: CycleError) -> DotCycleError:
         """The same circle, with the file's name."""
         return DotCycleError(str(error), self.source)
+
+    def ordered(
+        self,
+        things: Iterable[Any],
+        before: dict[Any, list[Any]],
+        otherwise: dict[Any, list[Any]] | None,
+    ) -> list[Any]:
+        """``things`` in an order that obeys ``before``, or at least ``otherwise``.
+
+        Raises:
+            DotCycleError: there is none.
+        """
+        try:
+            return topological_order(things, before)
+        except CycleError as error:
+            if otherwise is None:
+                raise self.cycle_error(error) from None
+        return self.ordered(things, otherwise, None)
 
     def node_error(self, node: DotNode, message: str) -> DotError:
         """A ``DotError`` that names the file, the line and the node."""

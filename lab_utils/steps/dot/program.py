@@ -31,20 +31,21 @@ from lab_utils.steps.dot.drawing import (
 from lab_utils.steps.dot.operator_rules import check_indices
 from lab_utils.steps.dot.operators import resolve
 from lab_utils.steps.dot.values import MAX_ALL_OUTPUTS, Value, parse_value
-from lab_utils.steps.graph import CycleError, Kind, Phase, topological_order
+from lab_utils.steps.graph import Kind, Phase
 
 _PLACEHOLDER = Call((), {}, ())
 
 Word = TypeVar("Word", bound=StrEnum)
 
 
-def program_graph(drawing: Drawing) -> fx.Graph:
+def program_graph(drawing: Drawing, circles: bool = False) -> fx.Graph:
     """The graph that ``drawing`` describes; nothing is run, nothing allocated.
 
     Raises:
-        DotError: something is missing, unsafe or contradicts itself.
+        DotError: something is missing, unsafe or contradicts itself; with ``circles``,
+            control edges may.
     """
-    return _Program(drawing).graph()
+    return _Program(drawing, circles).graph()
 
 
 @dataclass(slots=True, eq=False)
@@ -69,8 +70,8 @@ class _Entry:
 class _Program:
     """The statements of a drawing, understood and connected."""
 
-    def __init__(self, drawing: Drawing) -> None:
-        self.drawing = drawing
+    def __init__(self, drawing: Drawing, circles: bool) -> None:
+        self.drawing, self.circles = drawing, circles
         self.sources: dict[str, _Entry] = {}
         self.outputs_left = MAX_ALL_OUTPUTS
         names = fx_names(drawing.nodes)
@@ -175,11 +176,8 @@ class _Program:
             self.entries.values(), key=lambda entry: entry.operator != "placeholder"
         )
         before: dict[Any, list[Any]] = {entry: entry.before() for entry in entries}
-        try:
-            ordered: list[Any] = topological_order(entries, before)
-            return ordered
-        except CycleError as error:
-            raise self.drawing.cycle_error(error) from None
+        by_data = {e: [*e.reads.values(), *e.runs_after] for e in entries}
+        return self.drawing.ordered(entries, before, by_data if self.circles else None)
 
     def _check_value(self, entry: _Entry) -> None:
         operands = tuple(entry.reads[place].value.text for place in entry.call.holes)

@@ -20,11 +20,13 @@ from lab_utils.steps.dot.write import FORM
 MAX_BYTES = 64 * 2**20
 
 
-def read_dot(source: str | Path) -> fx.Graph:
+def read_dot(source: str | Path, circles: bool = False) -> fx.Graph:
     """The graph of a .dot file or text.
 
     Args:
         source: a path; or text, which a ``str`` is if it holds a newline or a ``{``.
+        circles: read it even if its control edges form a circle with others, so that what
+            else is wrong can be told; the nodes then stand in the order of the data edges.
 
     Nodes stand in the order of the file, but for those that must wait for a later one.
 
@@ -37,14 +39,14 @@ def read_dot(source: str | Path) -> fx.Graph:
         raise drawing.error("the digraph has no nodes")
     without = [node for node in drawing.nodes.values() if not node.get("op")]
     if len(without) == len(drawing.nodes):
-        return thin_graph(drawing)
+        return thin_graph(drawing, circles)
     if without:
         raise _no_operator(drawing, without[0])
     if drawing.attributes.get("form", FORM) != FORM:
         raise drawing.error(
             f"its form is {short(drawing.attributes['form'])}, but this version reads {FORM}"
         )
-    return program_graph(drawing)
+    return program_graph(drawing, circles)
 
 
 def _load(source: str | Path) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from torch import fx
 
 from lab_utils.steps.dot.colors import COLOURS
 from lab_utils.steps.dot.drawing import DotNode, Drawing, EdgeStyle, edge_style, fx_names
-from lab_utils.steps.graph import CycleError, Kind, Opaque, Phase, topological_order
+from lab_utils.steps.graph import Kind, Opaque, Phase
 
 _KIND_OF = {colour: kind for kind, colour in COLOURS.items()}
 _PHASE_OF = {
@@ -29,11 +29,11 @@ _LINE_END = re.compile(r"\\[nlr]|\n")
 _GIVEN = (Kind.INPUT, Kind.WEIGHT, Kind.OPT_STATE)
 
 
-def thin_graph(drawing: Drawing) -> fx.Graph:
+def thin_graph(drawing: Drawing, circles: bool = False) -> fx.Graph:
     """The graph of a drawing without operators; its operators are ``Opaque``.
 
     Raises:
-        DotError: data and control edges form a circle.
+        DotError: data and control edges form a circle; with ``circles``, data edges alone.
     """
     nodes = list(drawing.nodes.values())
     data: dict[DotNode, list[DotNode]] = {node: [] for node in nodes}
@@ -50,10 +50,8 @@ def thin_graph(drawing: Drawing) -> fx.Graph:
             waits[head][tail] = None
     given = {node for node in nodes if _kind(node) in _GIVEN and not data[node]}
     placeholders_first: list[Any] = sorted(nodes, key=lambda node: node not in given)
-    try:
-        order: list[Any] = topological_order(placeholders_first, before)
-    except CycleError as error:
-        raise drawing.cycle_error(error) from None
+    by_data = {node: [n for n in before[node] if n not in waits[node]] for node in nodes}
+    order = drawing.ordered(placeholders_first, before, by_data if circles else None)
     return _build(order, given, data, waits)
 
 

@@ -1,0 +1,335 @@
+"""When clones run if every node runs as soon as it can: not before backward needs them.
+
+A clone must have a gradient before it, or a scheduler may run it in the forward pass. And
+it must not run while backward is still at work on the clones of another block: the gradient
+that enters its own block, or any later one, tells that its time has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from torch import fx
+
+from lab_utils.kit.task import Finding
+from lab_utils.labs.graphs.judge.blocks import blocks_of, united
+from lab_utils.labs.graphs.judge.rewrite import Rewrite, Waits, is_late
+from lab_utils.steps.graph import (
+    CycleError,
+    Kind,
+    Opaque,
+    control_dependencies,
+    kind,
+    topological_order,
+)
+from lab_utils.steps.kept import is_early
+from lab_utils.steps.storage import is_operation
+
+Edges = dict[fx.Node, list[fx.Node]]
+
+_BLOCK = 4096  # sources followed in one pass: bits of one big integer for each node
+
+
+@dataclass
+class _Need:
+    """What one block's clones have to wait for."""
+
+    gradient: fx.Node  #: that their first reader reads beside them
+    after: int  #: the step of the last reader of other clones before it
+    reader: fx.Node | None  #: that reader
+    early: bool  #: whether the gradient itself does not depend on the forward pass
+
+
+@dataclass
+class Timeline:
+    """A rewritten graph as a scheduler sees it.
+
+    ``reads`` are data edges, ``waits`` control edges, ``clones`` the block of each clone as
+    far as it is known. Of ``faulty`` clones nothing is said.
+    """
+
+    reads: Edges
+    waits: Waits
+    clones: dict[fx.Node, Hashable]
+    faulty: Collection[fx.Node] = ()
+
+    @cached_property
+    def before(self) -> Edges:
+        """All that each node has to wait for."""
+        return {
+            node: list(dict.fromkeys([*read, *self.waits.get(node, ())]))
+            for node, read in self.reads.items()
+        }
+
+    @cached_property
+    def order(self) -> list[fx.Node]:
+        """The nodes in a legal order.
+
+        Raises:
+            CycleError: there is none.
+        """
+        return topological_order(self.reads, self.before)
+
+    @cached_property
+    def step(self) -> dict[fx.Node, int]:
+        """The step in which each node runs; what is given is there before the first."""
+        step: dict[fx.Node, int] = {}
+        for node in self.order:
+            ready = max((step[other] for other in self.before[node]), default=-1)
+            step[node] = ready + (node.op == "call_function" and is_operation(node))
+        return step
+
+    @cached_property
+    def begins(self) -> int:
+        """The first step of backward."""
+        return min((self.step[n] for n in self.order if is_late(n) and is_operation(n)), default=0)
+
+    @cached_property
+    def group(self) -> dict[fx.Node, int]:
+        """A number for each clone: the same for those of one block."""
+        return united(self.clones, self.reads)
+
+    @cached_property
+    def by_data(self) -> list[fx.Node]:
+        """The nodes in an order that data alone allows."""
+        return topological_order(self.reads, self.reads)
+
+    @cached_property
+    def gradients(self) -> dict[fx.Node, bool]:
+        """Backward nodes that the end of forward leads to; whether forward has to run for each.
+
+        Backward may also look at a stored activation, or at a clone, without any gradient:
+        that could happen at any time, and tells nobody that backward has begun.
+        """
+        found: dict[fx.Node, bool] = dict.fromkeys(self._seeds(), False)
+        for node in self.by_data:
+            if is_late(node) and (node in found or any(n in found for n in self.reads[node])):
+                found[node] = any(
+                    found.get(read, False) or read in self.group or _is_activation(read)
+                    for read in self.reads[node]
+                )
+        return found
+
+    def _seeds(self) -> list[fx.Node]:
+        """The first gradients: what reads the end of forward, or a drawn one from outside."""
+        depth: dict[fx.Node, int] = {}
+        for node in self.by_data:
+            depth[node] = 1 + max((depth[read] for read in self.reads[node]), default=-1)
+        first = [n for n in depth if is_late(n) and not any(map(is_late, self.reads[n]))]
+        inside = [
+            n
+            for n in first
+            if any(map(_is_activation, self.reads[n]))
+            and not any(read in self.group for read in self.reads[n])
+        ]
+        deepest = max((depth[n] for n in inside), default=0)
+        seeds = [n for n in inside if depth[n] == deepest]
+        seeds += [n for n in first if not self.reads[n] and isinstance(n.target, Opaque)]
+        return seeds or first
+
+    @cached_property
+    def needs(self) -> dict[int, _Need]:
+        """For each block what its clones have to wait for, as far as there is something."""
+        groups: dict[fx.Node, int] = {}  # bits of the blocks whose clones a node depends on
+        last: dict[fx.Node, tuple[int, fx.Node | None]] = {}  # the last reader of clones so far
+        shown: dict[fx.Node, set[int]] = {c: {number} for c, number in self.group.items()}
+        found: dict[int, _Need] = {}
+        for node in self.by_data:
+            read = self.reads[node]
+            groups[node] = 1 << self.group[node] if node in self.group else 0
+            for other in read:
+                groups[node] |= groups[other]
+            if not is_late(node):
+                continue
+            mine = set().union(*(shown[n] for n in read if n in shown))
+            if node not in self.gradients:
+                shown[node] = mine  # it only looks at clones: who reads it reads them
+                continue
+            gradients = [n for n in read if n in self.gradients]
+            so_far = max((last[n] for n in gradients), default=(-1, None), key=_step)
+            last[node] = max(so_far, (self.step[node], node), key=_step) if mine else so_far
+            for number in mine:
+                if gradients and not any(groups[n] >> number & 1 for n in gradients):
+                    gradient = max(gradients, key=self.step.__getitem__)
+                    early = not any(self.gradients[n] for n in gradients)
+                    need = _Need(gradient, *so_far, early)
+                    if number not in found or need.after < found[number].after:
+                        found[number] = need
+        return found
+
+    @cached_property
+    def after_gradients(self) -> tuple[set[fx.Node], set[fx.Node]]:
+        """The nodes that run after some backward node, and after one that needs forward."""
+        some: set[fx.Node] = set()
+        real: set[fx.Node] = set()
+        for node in self.order:
+            for other in self.before[node]:
+                if other in some or other in self.gradients:
+                    some.add(node)
+                if other in real or self.gradients.get(other, False):
+                    real.add(node)
+        return some, real
+
+    def forced(self, pairs: set[tuple[fx.Node, fx.Node]], before: Edges) -> set[object]:
+        """Those of the ``(early, late)`` pairs whose order the edges of ``before`` force."""
+        found: set[object] = set()
+        order = topological_order(before, before)
+        sources = iter(dict.fromkeys(early for early, _ in pairs))
+        while chunk := list(islice(sources, _BLOCK)):
+            bit = {node: 1 << index for index, node in enumerate(chunk)}
+            earlier: dict[fx.Node, int] = {}
+            for node in order:
+                earlier[node] = 0
+                for other in before[node]:
+                    earlier[node] |= earlier[other] | bit.get(other, 0)
+            found |= {(a, b) for a, b in pairs if a in bit and earlier[b] & bit[a]}
+        return found
+
+
+def _step(entry: tuple[int, fx.Node | None]) -> int:
+    return entry[0]
+
+
+def _is_activation(node: fx.Node) -> bool:
+    return node.op == "call_function" and is_early(node) and kind(node) is Kind.ACTIVATION
+
+
+def timeline_of(graph: fx.Graph, clones: Mapping[str, str]) -> Timeline:
+    """The timeline of a graph in which clones and readers are as they should be.
+
+    ``clones`` maps the name of each original to that of its clone.
+    """
+    nodes = {node.name: node for node in graph.nodes}
+    block = blocks_of(graph.nodes)
+    return Timeline(
+        {node: list(node.all_input_nodes) for node in graph.nodes},
+        {n: control_dependencies(n) for n in graph.nodes if control_dependencies(n)},
+        {nodes[c]: block.get(nodes[o]) for o, c in clones.items() if c in nodes},
+    )
+
+
+def timeline_as_meant(rewrite: Rewrite, faulty: Collection[fx.Node]) -> Timeline:
+    """The timeline of a rewrite with every clone and every reader put right.
+
+    So a mistake in what is read is not told a second time as a mistake in what waits.
+    """
+    reads: Edges = {}
+    wrong: Waits = {}
+    for node in rewrite.after.nodes:
+        own = [n for _, n in rewrite.after.facts[node].reads]
+        clone = node in rewrite.clones
+        given = rewrite.original.get(node) if clone else rewrite.base_of.get(node)
+        if given is None or node in rewrite.needless:
+            reads[node] = own
+            continue
+        again = clone or is_late(node)
+        meant = [_meant(rewrite, read, again) for _, read in rewrite.base.facts[given].reads]
+        reads[node] = [n for n in meant if n is not None and n is not node]
+        if clone and (late := tuple(n for n in own if is_late(n))):
+            wrong[node] = late
+    block = blocks_of(rewrite.base.nodes[0].graph.nodes)
+    judged = {
+        clone: block.get(rewrite.original[clone])
+        for clone in rewrite.clones
+        if clone in rewrite.original and clone not in rewrite.needless
+    }
+    both = {n: (*rewrite.waits.get(n, ()), *wrong.get(n, ())) for n in {**rewrite.waits, **wrong}}
+    line = Timeline(reads, both, judged, faulty)
+    try:
+        _ = line.order
+    except CycleError:
+        line = Timeline(reads, rewrite.waits, judged, faulty)
+    return line
+
+
+def _meant(rewrite: Rewrite, read: fx.Node, again: bool) -> fx.Node | None:
+    clone = rewrite.clone_of(read) if again and read in rewrite.lost else None
+    return clone or rewrite.after_of.get(read)
+
+
+def wait_findings(line: Timeline) -> list[Finding]:
+    """What runs too early, what is held up, or the circle that lets nothing run."""
+    try:
+        _ = line.order
+    except CycleError as error:
+        return [Finding(str(error), CycleError.wanted, CycleError.look)]
+    return [*held_up(line), *_too_early(line)]
+
+
+def held_up(line: Timeline) -> Iterator[Finding]:
+    """Nodes that wait and are no clones, unless for what they have to wait for anyway."""
+    waits = [
+        (other, node)
+        for node, others in line.waits.items()
+        if node not in line.group and not _is_marked(node)
+        for other in others
+    ]
+    if not waits:
+        return
+    held = {node for _, node in waits}
+    free = {n: line.reads[n] if n in held else line.before[n] for n in line.reads}
+    forced = line.forced(set(waits), free)
+    for other, node in waits:
+        if (other, node) not in forced:
+            yield Finding(
+                f"{node.name} waits for {other.name}",
+                "only clones wait",
+                "Only clones may wait: add_control_dependency(clone, other), in this order.",
+            )
+
+
+def _is_marked(node: fx.Node) -> bool:
+    return node.op == "call_function" and not is_early(node) and not is_late(node)
+
+
+def _too_early(line: Timeline) -> Iterator[Finding]:
+    some, real = line.after_gradients
+    nobody = not any(n in line.group for n in line.waits)
+    told: set[fx.Node] = set()
+    for clone in line.order:
+        need = line.needs.get(line.group[clone]) if clone in line.group else None
+        if need is None:
+            continue
+        free = clone not in (some if need.early else real)
+        if not free and line.step[clone] > need.after:
+            continue
+        told.add(clone)
+        if (
+            not is_operation(clone)
+            or clone in line.faulty
+            or any(read in told for read in line.reads[clone])
+        ):
+            continue  # it takes no time, or it or what it reads has been told of
+        yield _early(line, clone, need, free, nobody)
+
+
+def _early(line: Timeline, clone: fx.Node, need: _Need, free: bool, nobody: bool) -> Finding:
+    step, gradient = line.step[clone], need.gradient.name
+    wanted = (
+        f"{clone.name} waits for {gradient}, the gradient that enters its block, or a later one"
+    )
+    if not free:
+        busy = "" if need.reader is None else f" while {need.reader.name} (step {need.after})"
+        return Finding(
+            f"{clone.name} runs at step {step},{busy} has still to read other clones",
+            wanted,
+            f"{clone.name} lies in memory until its block is reached: make it wait for a "
+            "gradient of its own block.",
+        )
+    when = f"in the forward pass (backward begins at step {line.begins})"
+    if step > line.begins:
+        when = "whether backward has begun or not"
+    look = f"{clone.name} waits for no gradient, so that it runs at once: what does it wait for?"
+    if nobody:
+        look = "No node waits for another: add_control_dependency(clone, gradient)."
+    return Finding(f"{clone.name} runs at step {step}, {when}", wanted, look)
+
+
+def repeated_waits(line: Timeline) -> list[tuple[fx.Node, fx.Node]]:
+    """Control edges of clones that only repeat what data edges force."""
+    waits = {(o, n) for n, others in line.waits.items() if n in line.group for o in others}
+    forced = line.forced(waits, line.reads) if waits else set()
+    return [pair for pair in waits if pair in forced]
