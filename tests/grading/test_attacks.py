@@ -18,6 +18,7 @@ from autograder.grading.sandbox import (
     Notebook,
     Question,
     Result,
+    Trouble,
 )
 from lab_utils.kit.root import ROOT
 from lab_utils.labs.lab4a import public_cases
@@ -95,13 +96,19 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
         socket.create_server(("127.0.0.1", 0)) as door,
         datagrams,
         socket.socket(socket.AF_UNIX) as other,
+        socket.socket(socket.AF_UNIX) as path,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as packets,
     ):
         name = f"grader-{os.getpid()}"
         other.bind(f"\0{name}")
         other.listen()
+        way = secret.with_name("door")
+        path.bind(str(way))
+        path.listen()
+        packets.bind(f"{way}-datagrams")
         port = door.getsockname()[1]
         datagrams.bind(("127.0.0.1", port))
-        grader = {"PORT": str(port), "SOCKET": name, "GRADER": str(os.getpid())}
+        grader = {"PORT": str(port), "SOCKET": name, "DOOR": str(way), "GRADER": str(os.getpid())}
         yield {"ROOT": str(ROOT), "SECRET": str(secret), **grader}
         datagrams.setblocking(False)
         with pytest.raises(BlockingIOError):
@@ -204,3 +211,90 @@ def test_reading_gets_somewhere_where_nothing_stops_it(places: dict[str, str]) -
 def alone(attack: Attack, places: dict[str, str]) -> Job:
     """The cell of an attack, and nothing after it."""
     return Job(attack.name, [Notebook("01", [hostile_cell(attack, places)])])
+
+
+# ---- what one notebook leaves for the next -------------------------------------------------
+
+ASKED = """
+import os, socket
+def recompute_set(target, kept):
+    os.system("touch /tmp/seen my_work.py; chmod 755 my_work.py")
+    for _ in range(TIMES):
+        if os.fork() == 0:
+            os._exit(0)
+        os.wait()
+        with socket.create_server(("127.0.0.1", 0)) as door:
+            socket.create_connection(door.getsockname()).close()
+    raise ValueError("TIMES")
+open("my_work.py", "w").write("kept")
+"""
+LOOKS = """
+import os, socket
+counts = [row.split()[:3] for row in open("/proc/net/dev") if "lo:" in row]
+files = {name: (os.stat(name).st_mode, os.stat(name).st_mtime) for name in os.listdir()}
+folder = os.stat(".")
+with socket.create_server(("127.0.0.1", 29500)):
+    pass
+print(os.getpid(), os.listdir(), counts, files, folder.st_mtime, os.listdir("/tmp"))
+print(open("my_work.py").read(), os.stat("my_work.py").st_ino, open("/proc/net/sockstat").read())
+"""
+
+
+def test_a_notebook_learns_nothing_of_what_the_one_before_was_asked() -> None:
+    """Whatever it does when it is asked, the next one finds what the cells left, and no more."""
+
+    def job(times: int) -> Job:
+        cells = [Cell("c", ASKED.replace("TIMES", str(times)))]
+        first = Notebook("01", [*cells, replace(question(), hidden=True)])
+        return Job(str(times), [first, Notebook("02", [Cell("look", LOOKS)])])
+
+    with warm.warm_executor(LIMITS, require=Isolation.NAMESPACES) as executor:
+        few, many = (executor.run(job(times)) for times in (0, 30))
+    assert "kept" in shown(few)
+    assert shown(few).replace("\n", "") == shown(many).replace("\n", "")
+
+
+CHOOSES = """
+import inside.answers, os
+def recompute_set(target, kept):
+    inside.answers.changed_since = lambda _: ["CHOSEN"]
+    inside.notebook.answers.changed_since = lambda _: ["CHOSEN"]
+    END
+"""
+
+
+@pytest.mark.parametrize("end", ["raise ValueError('CHOSEN')", "os._exit(37)", "os.kill(2, 10)"])
+def test_no_remark_has_words_of_code_that_has_met_a_hidden_case(end: str) -> None:
+    steps = [Cell("c", CHOOSES.replace("END", end)), replace(question(), hidden=True)]
+    with warm.warm_executor(LIMITS, require=Isolation.NAMESPACES) as executor:
+        result = executor.run(Job("a", [Notebook("01", steps)]))
+    said = {remark.text for remark in result.remarks}
+    assert said <= {"its process ended"}
+
+
+def test_all_that_a_submission_shows_is_bounded() -> None:
+    limits = replace(LIMITS, notebook_output=250_000, submission_output=400_000)
+    cells = [Cell(str(n), f"print('x' * 80_000, {n})\n1 / 0") for n in range(10)]
+    with warm.warm_executor(limits, require=Isolation.NAMESPACES) as executor:
+        result = executor.run(Job("a", [Notebook(str(n), cells) for n in range(3)]))
+    sizes = [
+        sum(len(str(output)) for cell in book.cells for output in cell.outputs)
+        for book in result.notebooks
+    ]
+    assert sizes[0] <= 250_000 + 10 * 16_000
+    assert sum(sizes) <= 400_000 + 30 * 16_000
+    assert {remark.kind for remark in result.remarks} == {Trouble.OUTPUT}
+    every = [cell.outputs for book in result.notebooks for cell in book.cells]
+    assert all("ZeroDivisionError" in str(outputs) for outputs in every)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give it a user of its own")
+@pytest.mark.parametrize("level", [Isolation.FULL, Isolation.NAMESPACES])
+def test_the_supervisor_is_another_user(level: Isolation) -> None:
+    look = "import os\nrows = open('/proc/1/status').read().splitlines()\n"
+    cell = Cell("c", look + "print(os.getuid(), *(row for row in rows if row.startswith('Uid')))")
+    with Executor(level, limits=LIMITS, jobs=1, preload=()) as executor:
+        if executor.reached.level is not level:
+            pytest.skip(str(executor.reached))
+        student, _, *supervisor = shown(executor.run(Job("a", [Notebook("01", [cell])]))).split()
+    assert not {"0", student} & set(supervisor[:3])  # the fourth is for files alone

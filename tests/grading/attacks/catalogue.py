@@ -1,7 +1,8 @@
 """Attacks on the executor, each as cells of a notebook, with what must come of it.
 
-A cell prints ``BREACH …`` when it has got what it must not get. ROOT, SECRET, PORT, SOCKET
-and GRADER in it stand for the repository, a file, two sockets and the process of the grader.
+A cell prints ``BREACH …`` when it has got what it must not get. ROOT, SECRET, PORT, SOCKET,
+DOOR and GRADER in it stand for the repository, a file, three sockets and the process of the
+grader.
 """
 
 from __future__ import annotations
@@ -107,6 +108,7 @@ for family, address in (
     (socket.AF_INET, ("127.0.0.1", int("PORT"))),
     (socket.AF_INET, ("1.1.1.1", 53)),
     (socket.AF_UNIX, "\\0SOCKET"),
+    (socket.AF_UNIX, "DOOR"),
 ):
     for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
         try:
@@ -116,6 +118,20 @@ for family, address in (
                 line.send(b"hello")  # whether a datagram arrives, the grader sees
                 if kind == socket.SOCK_STREAM:
                     print("BREACH", address)
+        except OSError:
+            pass
+for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+    try:
+        for line in socket.socketpair(type=kind):
+            line.sendto(b"hello", "DOOR-datagrams")
+            print("BREACH datagram", kind)
+    except OSError:
+        pass
+for name, group in ((16, 15), (16, 4), (17, 0), (38, 0), (40, 0)):  # AF_NETLINK, …, AF_VSOCK
+    for kind in (1, 2, 3, 5):
+        try:
+            socket.socket(name, kind, group)
+            print("BREACH a socket of the family", name, group)
         except OSError:
             pass
 print("nobody there")
@@ -212,6 +228,111 @@ time.sleep(100)
 """,
         Trouble.MEMORY,
         perhaps=frozenset({Trouble.INTERRUPTED, Trouble.KILLED}),
+    ),
+    _attack(
+        "takes memory that has no name",
+        """
+import ctypes, os
+for number in (319, 447) if os.uname().machine == "x86_64" else (279, 447):  # memfd_create, …
+    if ctypes.CDLL(None).syscall(number, b"hoard", 0) >= 0:
+        print("BREACH", number)
+print("there is none")
+""",
+        shows="there is none",
+    ),
+    _attack(
+        "takes shared memory, and unmaps all but a page of it",
+        """
+import ctypes, mmap, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t] + [
+    ctypes.c_int] * 3 + [ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+size = 100_000_000 // mmap.PAGESIZE * mmap.PAGESIZE
+for _ in range(15):
+    start = libc.mmap(None, size, 3, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS, -1, 0)
+    ctypes.memset(start, 1, size)
+    libc.munmap(start + mmap.PAGESIZE, size - mmap.PAGESIZE)
+while True:
+    time.sleep(1)
+""",
+        Trouble.MEMORY,
+    ),
+    _attack(
+        "leaves what it sends unread in many sockets",
+        """
+import os, socket, time
+for _ in range(20):
+    if os.fork() == 0:
+        pairs = [socket.socketpair() for _ in range(100)]
+        for line in [line for pair in pairs for line in pair]:
+            line.setblocking(False)
+            try:
+                while True:
+                    line.send(bytes(50_000))
+            except OSError:
+                pass
+        time.sleep(1000)
+while True:
+    time.sleep(1)
+""",
+        Trouble.MEMORY,
+    ),
+    _attack(
+        "enlarges the buffers of sockets",
+        """
+import socket
+for line in (*socket.socketpair(), socket.socket(socket.AF_INET)):
+    for option in (socket.SO_SNDBUF, socket.SO_RCVBUF, 32, 33):
+        before = [line.getsockopt(1, kind) for kind in (7, 8)]
+        line.setsockopt(1, option, 4_000_000)
+        if [line.getsockopt(1, kind) for kind in (7, 8)] != before:
+            print("BREACH", option)
+print("as before")
+""",
+        shows="as before",
+    ),
+    _attack(
+        "lets others go first when memory runs out",
+        """
+import os
+for _ in range(2):
+    before = int(open("/proc/self/oom_score_adj").read())
+    for value in (-1000, 0, 999):
+        try:
+            open("/proc/self/oom_score_adj", "w").write(str(value))
+        except OSError:
+            pass
+    if int(open("/proc/self/oom_score_adj").read()) != before or before < 1000:
+        print("BREACH", before)
+    os.fork()
+print("goes first", flush=True)
+""",
+        shows="goes first",
+    ),
+    _attack(
+        "asks for more of the processor",
+        """
+import os
+before = os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)
+supervisor = os.getpriority(os.PRIO_PROCESS, os.getppid())
+for attempt in (
+    lambda: os.sched_setaffinity(0, range(os.cpu_count())),
+    lambda: os.setpriority(os.PRIO_PROCESS, 0, -20),
+    lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19),
+    lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)),
+    lambda: os.sched_setscheduler(os.getppid(), os.SCHED_IDLE, os.sched_param(0)),
+):
+    try:
+        attempt()
+    except OSError:
+        pass
+after = os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)
+if after != before or os.getpriority(os.PRIO_PROCESS, os.getppid()) != supervisor:
+    print("BREACH", before, after)
+print("waits" if after[2] > supervisor else "BREACH as important as its supervisor")
+""",
+        shows="waits",
     ),
     _attack("sleeps", "import time; time.sleep(1000)", Trouble.INTERRUPTED, shows="OutOfTime"),
     _attack(
@@ -319,6 +440,42 @@ display({"image/png": "iVBORw0KGgo" + "A" * 9_000_000}, raw=True)
 """,
         Trouble.OUTPUT,
         shows="cut off",
+    ),
+    _attack(
+        "shows a thing in many places, and changes it again and again",
+        """
+from IPython.display import display, update_display
+for _ in range(300):
+    display({"text/plain": "x"}, raw=True, display_id="many")
+while True:
+    update_display({"text/plain": "y" * 100}, raw=True, display_id="many")
+""",
+        Trouble.OUTPUT,
+        Trouble.INTERRUPTED,
+        shows="cut off",
+    ),
+    _attack(
+        "has its outputs forgotten without end",
+        """
+from IPython.display import clear_output
+while True:
+    clear_output()
+""",
+        Trouble.OUTPUT,
+        Trouble.INTERRUPTED,
+        shows="cut off",
+    ),
+    _attack(
+        "keeps the grader busy with messages of its own making",
+        """
+import gc, os
+from inside.protocol import Channel, frame
+shown = {"output_type": "display_data", "data": {"text/plain": ""}, "display_id": "many"}
+(channel,) = [o for o in gc.get_objects() if isinstance(o, Channel) and o._nonce != bytes(16)]
+for _ in range(10_000):
+    channel.send({"output": shown})
+""",
+        Trouble.SPOILED,
     ),
     _attack("raises 60 MB", "raise ValueError('x' * 60_000_000)", shows="ValueError"),
     _attack(

@@ -98,7 +98,7 @@ def _bubblewrap(house: House, disk_bytes: int, rooms: bool) -> list[str]:
     words = [shutil.which("bwrap") or "bwrap", *spaces, "--die-with-parent", "--new-session"]
     if os.geteuid():
         words += ["--unshare-user", "--uid", "1000", "--gid", "1000"]
-    rights = ["CAP_SYS_ADMIN", "CAP_SETPCAP"]
+    rights = ["CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_NET_ADMIN"]
     if not os.geteuid():
         rights += ["CAP_SETUID", "CAP_SETGID", "CAP_CHOWN", "CAP_KILL", "CAP_DAC_OVERRIDE"]
         words += ["--cap-drop", "ALL"]

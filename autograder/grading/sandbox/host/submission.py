@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from autograder.grading.sandbox.clean.hostile import weight
 from autograder.grading.sandbox.clean.shown import Full, Quota
@@ -43,16 +44,32 @@ Account = tuple[str, bool]
 """A task, and whether functions are lent to it: slow ones of an earlier task are paid for there."""
 
 
-def run_submission(job: Job, line: Line, limits: Limits, libraries: frozenset[str]) -> Result:
-    """Run a job in the sandbox at the other end of ``line``. Never raises for what a job does."""
+class Rooms(Protocol):
+    """Where a submission runs: see ``worker``."""
+
+    def fill(self, files: Mapping[str, bytes]) -> None:
+        """Let these be in the scratch folder at the start."""
+
+    def turn(self) -> None:
+        """Let the next notebook find what was kept of this one."""
+
+    def open(self) -> AbstractContextManager[Line]:
+        """A line to a fresh supervisor."""
+
+
+def run_submission(job: Job, rooms: Rooms, limits: Limits, libraries: frozenset[str]) -> Result:
+    """Run a job, each run of a notebook in a sandbox of its own. It never raises for what it does.
+
+    Raises:
+        SandboxFailed: no sandbox can be had any more.
+    """
     started = time.monotonic()
-    supervisor = Supervisor(line, limits)
     result = Result(job.id, [])
     shares = Shares(Quota(limits.submission_output), Quota(limits.replies_memory))
     try:
-        _fill(job, supervisor, result.remarks, libraries)
+        rooms.fill(_files(job, result.remarks, limits, libraries))
         for notebook in job.notebooks:
-            run = NotebookRun(notebook, job, supervisor, limits, shares)
+            run = NotebookRun(notebook, job, rooms, limits, shares)
             result.notebooks.append(run.result)
             try:
                 run.go()
@@ -62,17 +79,19 @@ def run_submission(job: Job, line: Line, limits: Limits, libraries: frozenset[st
     except Over as over:
         result.remarks.append(Remark(over.trouble, str(over)))
     for notebook in job.notebooks[len(result.notebooks) :]:
-        rest = NotebookRun(notebook, job, supervisor, limits, shares)
+        rest = NotebookRun(notebook, job, rooms, limits, shares)
         rest.finish()
         result.notebooks.append(rest.result)
     result.seconds = time.monotonic() - started
     return result
 
 
-def _fill(
-    job: Job, supervisor: Supervisor, remarks: list[Remark], libraries: frozenset[str]
-) -> None:
-    files = {}
+def _files(
+    job: Job, remarks: list[Remark], limits: Limits, libraries: frozenset[str]
+) -> dict[str, bytes]:
+    """What is in the scratch folder from the start, and remarks on what is odd about it."""
+    files: dict[str, bytes] = {}
+    room, entries = limits.disk_bytes // 2, limits.disk_files // 2
     for name, content in job.files.items():
         path = PurePosixPath(name)
         if path.is_absolute() or not path.parts or ".." in path.parts or "\0" in name:
@@ -81,9 +100,12 @@ def _fill(
         if path.parts[0].removesuffix(".py") in libraries | sys.stdlib_module_names:
             text = f"{path.parts[0]} is called like a library; the library was used"
             remarks.append(Remark(Trouble.TAMPERED, text))
-        files[str(path)] = base64.b64encode(content).decode("ascii")
-    if why := supervisor.fill(files):
-        remarks.append(Remark(Trouble.DISK, f"not all files fit into the scratch folder ({why})"))
+        room, entries = room - len(content), entries - len(path.parts)
+        if room >= 0 and entries >= 0:
+            files[str(path)] = content
+    if room < 0 or entries < 0:
+        remarks.append(Remark(Trouble.DISK, "not all files fit into the scratch folder"))
+    return files
 
 
 @dataclass(frozen=True)
@@ -108,7 +130,7 @@ class NotebookRun:
         self,
         notebook: Notebook,
         job: Job,
-        supervisor: Supervisor,
+        rooms: Rooms,
         limits: Limits,
         shares: Shares,
     ) -> None:
@@ -116,7 +138,8 @@ class NotebookRun:
         cells = [CellResult(cell.id) for cell in notebook.cells]
         self.result = NotebookResult(notebook.name, cells, [], notebook.questions)
         self._notebook, self._job = notebook, job
-        self._supervisor, self._limits, self._shares = supervisor, limits, shares
+        self._rooms, self._limits, self._shares = rooms, limits, shares
+        self._supervisor: Supervisor
         self._replies: dict[int, Reply] = {}
         self._fatal_cells: set[str] = set()
         self._fatal: dict[Account, str] = {}
@@ -142,8 +165,7 @@ class NotebookRun:
                 # All before the last fatal cell has run to its end: it can be asked about.
                 self._end, self._cell_time = self._busy, self._limits.notebook_seconds
                 self._survives_a_run()
-            if not self._kept:
-                self._keep()
+            self._rooms.turn()
         finally:
             self.result.seconds = time.monotonic() - started
 
@@ -159,25 +181,30 @@ class NotebookRun:
         return self._replies.get(place, lost)
 
     def _survives_a_run(self) -> bool:
-        line = self._supervisor.start()
-        quota = Quota(self._limits.notebook_output, self._shares.output)
-        talk = Talk(line, self._supervisor, self._limits, self._job, quota)
-        try:
-            self._take_steps(talk)
-            self._keep()
-            self._compare(talk)
-            self._ask_all(talk)
-            self._ask_further(talk)
-        except Over as over:
-            if over.trouble is Trouble.SANDBOX:
-                raise
-            self._note_fatal(over)
-            return False
-        finally:
-            talk.close()
-            if self._supervisor.stop()["left"]:
-                self._remark(Trouble.PROCESSES, "left processes behind that cannot be killed")
-        return True
+        with self._rooms.open() as line:
+            self._supervisor = Supervisor(line, self._limits)
+            quota = Quota(self._limits.notebook_output, self._shares.output)
+            first = self._supervisor.start()
+            talk = Talk(first, self._supervisor, self._limits, self._job, quota)
+            self._kept = False
+            try:
+                self._take_steps(talk)
+                self._keep()
+                self._compare(talk)
+                self._ask_all(talk)
+                self._ask_further(talk)
+            except Over as over:
+                if over.trouble is Trouble.SANDBOX:
+                    raise
+                self._note_fatal(over)
+                return False
+            finally:
+                talk.close()
+                if self._supervisor.stop()["left"]:
+                    self._remark(Trouble.PROCESSES, "left processes behind that cannot be killed")
+                if not self._kept:
+                    self._keep()
+            return True
 
     def _take_steps(self, talk: Talk) -> None:
         """Run the cells, and note what is defined where a function is to be tested."""

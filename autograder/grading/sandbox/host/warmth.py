@@ -36,8 +36,11 @@ def start_warm(
     preload: Sequence[str] = (),
     warm_up: Sequence[str] = (),
     trial: str = "",
+    processors: Sequence[int] = (),
 ) -> tuple[subprocess.Popen[bytes], Line]:
     """A warm process that is ready, and the line to it. With ``trial`` it only tries to start.
+
+    It and all that comes of it keeps to ``processors``, if there are any.
 
     Raises:
         SandboxFailed: it does not come up; the text tells what it said.
@@ -67,6 +70,7 @@ def start_warm(
             "preload": list(preload),
             "warm_up": list(warm_up),
             "once": start.once,
+            "processors": list(processors),
         }
         deadline = time.monotonic() + (_TRIAL if trial else STARTING)
         try:

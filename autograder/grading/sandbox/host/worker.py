@@ -1,4 +1,8 @@
-"""One worker: it leads submissions, one after the other, into sandboxes of a warm process."""
+"""One worker: it leads submissions, one after the other, into sandboxes of a warm process.
+
+Each run of a notebook has a sandbox of its own, so that nothing is left in it of what an
+earlier one was asked. What goes from one to the next is its files, as its supervisor kept them.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 from autograder.grading.sandbox.host.house import House
 from autograder.grading.sandbox.host.isolation import (
@@ -26,10 +30,12 @@ from autograder.grading.sandbox.host.limits import Limits
 from autograder.grading.sandbox.host.warmth import ENDING, STARTING, end, start_warm
 from autograder.grading.sandbox.inside.filters import has_landlock
 from autograder.grading.sandbox.inside.namespaces import HOME, LAB
+from autograder.grading.sandbox.inside.scratch import Snapshot, store
 from autograder.grading.sandbox.inside.usage import tasks_of_user
 from autograder.grading.sandbox.wire.line import Closed, Late, Line
 
 _FIRST_UNUSED = 0x70000000  # a user number far beyond those of real users
+_STUDENTS_BELOW = 0x10000000
 _SPARE_PROCESSES = 16
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 
@@ -50,23 +56,83 @@ class Site:
     """
 
 
-class Worker:
-    """One warm process at a time: started when it is needed, and again when it has died."""
+class Users(NamedTuple):
+    """Numbers of users who own nothing; 0: whoever started the grader."""
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
+    supervisor: int = 0
+    student: int = 0
+
+
+class Rooms:
+    """Sandboxes of one submission, one after the other."""
+
+    def __init__(self, worker: Worker, stack: ExitStack) -> None:
+        self._worker, self._stack = worker, stack
+        self._before, self._after = (stack.enter_context(_file()) for _ in range(2))
+        self._only: Line | None = None
+
+    def fill(self, files: Mapping[str, bytes]) -> None:
+        """Let these be in the scratch folder of the first one."""
+        start = Snapshot({name: (False, content) for name, content in files.items()})
+        store(start, self._before.fileno())
+
+    def turn(self) -> None:
+        """What was kept in the last one is in the scratch folder of the next."""
+        if os.fstat(self._after.fileno()).st_size:
+            self._before, self._after = self._after, self._before
+            os.ftruncate(self._after.fileno(), 0)
+
+    @contextmanager
+    def open(self) -> Iterator[Line]:
+        """A line to a fresh supervisor. All that it started is gone afterwards.
+
+        Where the warm process is the sandbox, there is one for all of the submission.
+
+        Raises:
+            SandboxFailed: no sandbox can be had.
+        """
+        shelves = (self._before.fileno(), self._after.fileno())
+        if not self._worker.is_sandbox:
+            with self._worker.room(shelves) as line:
+                yield line
+            return
+        if self._only is None:
+            self._only = self._stack.enter_context(self._worker.room(shelves))
+        yield self._only
+
+
+class Worker:
+    """One warm process at a time: started when it is needed, and again when it has died.
+
+    It keeps to ``processors``, if there are any.
+    """
+
+    def __init__(self, site: Site, processors: Sequence[int] = ()) -> None:
+        self._site, self._processors = site, processors
         self._process: subprocess.Popen[bytes] | None = None
         self._line: Line | None = None
 
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether the warm process itself is what shuts in student code, and serves only once."""
+        return self._site.reached.level is Isolation.FULL and not self._site.reached.rooms
+
     @contextmanager
-    def submission(self) -> Iterator[Line]:
-        """A line to a fresh supervisor. All that it started is gone afterwards.
+    def submission(self) -> Iterator[Rooms]:
+        """Sandboxes for a submission. Nothing of them is left afterwards."""
+        with ExitStack() as stack:
+            yield Rooms(self, stack)
+
+    @contextmanager
+    def room(self, shelves: tuple[int, int]) -> Iterator[Line]:
+        """A line to a fresh supervisor, with files for what is before it and what it keeps.
 
         Raises:
             SandboxFailed: no sandbox can be had.
         """
         with self._scratch() as folder:
-            supervisor = self._call_supervisor(folder) or self._call_supervisor(folder)
+            supervisor = self._call_supervisor(folder, shelves)
+            supervisor = supervisor or self._call_supervisor(folder, shelves)
             if supervisor is None:
                 raise SandboxFailed("a sandbox ends as soon as it has started")
             try:
@@ -84,7 +150,12 @@ class Worker:
             self.stop()
             site = self._site
             self._process, self._line = start_warm(
-                site.reached, site.house, site.limits.disk_bytes, site.preload, site.warm_up
+                site.reached,
+                site.house,
+                site.limits.disk_bytes,
+                site.preload,
+                site.warm_up,
+                processors=self._processors,
             )
 
     def stop(self) -> None:
@@ -95,7 +166,7 @@ class Worker:
             end(self._process)
         self._process = self._line = None
 
-    def _call_supervisor(self, folder: Path | None) -> Line | None:
+    def _call_supervisor(self, folder: Path | None, shelves: tuple[int, int]) -> Line | None:
         """None: the warm process has died meanwhile."""
         self.start()
         assert self._line is not None
@@ -104,7 +175,7 @@ class Worker:
         deadline = time.monotonic() + STARTING
         try:
             with theirs:
-                self._line.send(self._setup(folder), deadline, (theirs.fileno(),))
+                self._line.send(self._setup(folder), deadline, (theirs.fileno(), *shelves))
             told = supervisor.receive(deadline) or {}
         except (Closed, Late):
             supervisor.close()
@@ -122,7 +193,7 @@ class Worker:
             while True:
                 supervisor.receive(deadline)
         except Closed:
-            if not self._site.reached.rooms and self._site.reached.level is Isolation.FULL:
+            if self.is_sandbox:
                 self.stop()  # it was the warm process itself
         except Late:
             self.stop()
@@ -145,22 +216,29 @@ class Worker:
             subprocess.run(["rm", "-rf", str(folder)], stderr=subprocess.DEVNULL)
             shutil.rmtree(folder, ignore_errors=True)
 
+    def users(self) -> Users:
+        """Who runs in the sandbox: ourselves, unless we are root."""
+        level = self._site.reached.level
+        is_reachable = level >= Isolation.NAMESPACES or can_be_nobody()
+        if os.geteuid() or level is Isolation.NONE or not is_reachable or not self._process:
+            return Users()
+        number = _FIRST_UNUSED + self._process.pid
+        return Users(number, number if self.is_sandbox else number - _STUDENTS_BELOW)
+
     def _setup(self, folder: Path | None) -> dict[str, Any]:
         """What a supervisor must know of this machine and of how it is shut in."""
         level, limits = self._site.reached.level, self._site.limits
         in_house, shut_in = level >= Isolation.NAMESPACES, level >= Isolation.LIMITS
-        uid = 0
-        if os.geteuid() == 0 and shut_in and (in_house or can_be_nobody()):
-            assert self._process is not None
-            uid = _FIRST_UNUSED + self._process.pid
-        counted_apart = uid or (in_house and _counts_in_namespaces())
+        users = self.users()
+        counted_apart = users.student or (in_house and _counts_in_namespaces())
         others = 0 if counted_apart or not shut_in else tasks_of_user(os.geteuid())
         return {
             "limits": limits.as_message(),
             "room": in_house and self._site.reached.rooms,
             "linux": sys.platform == "linux",
             "shut_in": shut_in,
-            "uid": uid,
+            "uid": users.supervisor,
+            "student": users.student,
             "lab": str(folder / "lab") if folder else LAB if self._site.reached.rooms else HOME,
             "temporary": str(folder / "tmp") if folder else self._site.house.spare,
             "emptied": [str(folder / "tmp")] if folder else [self._site.house.spare, "/dev/shm"],
@@ -177,6 +255,11 @@ class Worker:
         known = ("cpuinfo", "meminfo", "stat", "sys/kernel", "filesystems")
         readable = [*house.readable(), str(house.kit), *(f"/proc/{name}" for name in known)]
         return readable, [str(folder), *(f"/dev/{name}" for name in _DEVICES)]
+
+
+def _file() -> IO[bytes]:
+    """Without a name, and gone when it is closed."""
+    return tempfile.TemporaryFile()
 
 
 def _counts_in_namespaces() -> bool:

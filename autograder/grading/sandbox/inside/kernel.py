@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -15,7 +16,7 @@ READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC = 1, 2, 4, 8
 REMOUNT, BIND, RECURSIVE, PRIVATE = 32, 4096, 16384, 1 << 18
 DETACH = 2
 
-SET_DEATH_SIGNAL, SET_DUMPABLE, DROP_BOUND, SET_SUBREAPER = 1, 4, 24, 36
+SET_DEATH_SIGNAL, SET_DUMPABLE, KEEP_RIGHTS, DROP_BOUND, SET_SUBREAPER = 1, 4, 8, 24, 36
 SET_SECCOMP, NO_NEW_PRIVILEGES, AMBIENT = 22, 38, 47
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -39,6 +40,20 @@ _NUMBERS: dict[str, tuple[int, int]] = {  # x86_64, aarch64
     "pidfd_getfd": (438, 438),
     "prlimit64": (302, 261),
     "socket": (41, 198),
+    "socketpair": (53, 199),
+    "connect": (42, 203),
+    "setsockopt": (54, 208),
+    "fcntl": (72, 25),
+    "ioctl": (16, 29),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "vmsplice": (278, 75),
+    "setpriority": (141, 140),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setattr": (314, 274),
+    "sched_setaffinity": (203, 122),
+    "ioprio_set": (251, 30),
     "shmget": (29, 194),
     "semget": (64, 190),
     "msgget": (68, 186),
@@ -116,8 +131,15 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
         raise OSError(error.errno, f"{error.strerror} ({target})") from None
 
 
-def drop_capabilities() -> None:
-    """Give up every special right of this process, for good."""
+#: Special rights: to signal anybody, and to become somebody else.
+RIGHT_TO_KILL, RIGHT_TO_CHANGE_GROUP, RIGHT_TO_CHANGE_USER = 5, 6, 7
+
+
+def drop_capabilities(kept: Iterable[int] = ()) -> None:
+    """Give up every special right of this process but those ``kept``, for good.
+
+    What it executes from now on has none at all.
+    """
     prctl(NO_NEW_PRIVILEGES, 1)
     for capability in range(64):
         try:
@@ -127,4 +149,5 @@ def drop_capabilities() -> None:
     with suppress(OSError):  # before Linux 4.3 there are none
         prctl(AMBIENT, 4)
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    call("capset", header, (ctypes.c_uint32 * 6)())
+    mask = sum(1 << right for right in kept)
+    call("capset", header, (ctypes.c_uint32 * 6)(mask, mask, 0, 0, 0, 0))

@@ -7,9 +7,13 @@ need, and no network. bubblewrap builds it, or ``enter_house`` does. For each su
 
 from __future__ import annotations
 
+import fcntl
 import os
+import socket
+import struct
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from . import kernel
@@ -102,18 +106,24 @@ def _make_read_only(path: str) -> None:
     kernel.mount("none", path, flags=kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | kept)
 
 
-def enter_room(disk_bytes: int, disk_files: int) -> None:
-    """Go on as the first process of a room: nothing of earlier submissions is in it.
+def enter_room(disk_bytes: int, disk_files: int) -> int:
+    """Go on as the first process of a room: nothing of earlier ones is in it.
 
     Its scratch folder, temporary files and shared memory are one small file system in
-    memory. Returns in a new process; this one only waits for its end.
+    memory, its network is itself. Returns in a new process; this one only waits for its end.
+    In the room /proc can only be read: so nobody can change how soon it goes when memory
+    runs out. What is returned is a descriptor of /proc as it was, for who must set that.
 
     Raises:
         OSError: the machine does not allow it; the text names the step.
     """
-    kernel.call("unshare", kernel.NEW_MOUNTS | kernel.NEW_PIDS | kernel.NEW_IPC)
+    spaces = kernel.NEW_MOUNTS | kernel.NEW_PIDS | kernel.NEW_IPC | kernel.NEW_NETWORK
+    kernel.call("unshare", spaces)
     _go_on_in_child()
     kernel.mount("proc", "/proc", "proc", _SAFE)
+    _furnish_network()
+    processes = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
+    kernel.mount("/proc", "/proc", flags=kernel.BIND)
     size = f"size={disk_bytes},nr_inodes={disk_files},mode=755"
     kernel.mount("tmpfs", HOME, "tmpfs", kernel.NO_SUID | kernel.NO_DEVICES, size)
     for name, target in (("tmp", os.environ["TMPDIR"]), ("shm", "/dev/shm"), ("lab", None)):
@@ -125,19 +135,61 @@ def enter_room(disk_bytes: int, disk_files: int) -> None:
     # A folder that is a mount cannot be deleted by the code that works in it, and can be
     # written to while the one around it cannot.
     kernel.mount(LAB, LAB, flags=kernel.BIND)
-    for path in (HOME, "/dev"):
+    for path in (HOME, "/dev", "/proc"):
         _make_read_only(path)
+    return processes
 
 
-def become(uid: int, folders: Iterable[str]) -> None:
-    """Give up all special rights. As root: go on as a user who owns ``folders`` and no more."""
+def _furnish_network() -> None:
+    """Let a room talk with itself, with small buffers, as far as this is allowed."""
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        fcntl.ioctl(line, _SET_FLAGS, struct.pack("16sh14x", b"lo", _UP))
+    for name in ("tcp_rmem", "tcp_wmem"):
+        with suppress(OSError):
+            _write(f"/proc/sys/net/ipv4/{name}", f"4096 65536 {SOCKET_BYTES // 2}")
+
+
+SOCKET_BYTES = 425_984
+"""What lies in the buffers of a socket at most: twice what Linux allows if nobody asks for more."""
+_SET_FLAGS, _UP = 0x8914, 0x41
+
+
+def own(folders: Iterable[str], uid: int) -> None:
+    """Give folders to a user."""
+    for folder in folders:
+        os.chown(folder, uid, uid)
+
+
+def become(uid: int, student: int) -> None:
+    """Give up all special rights. As root: go on as a user who owns nothing.
+
+    If student code will run as another one, this process can still start it, end it, and see
+    its files with its eyes.
+    """
+    kept: list[int] = []
     if uid and os.geteuid() == 0:
-        for folder in folders:
-            os.chown(folder, uid, uid)
+        if student != uid:
+            kept = [
+                kernel.RIGHT_TO_KILL,
+                kernel.RIGHT_TO_CHANGE_GROUP,
+                kernel.RIGHT_TO_CHANGE_USER,
+            ]
+            kernel.prctl(kernel.KEEP_RIGHTS, 1)
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-    kernel.drop_capabilities()
+    kernel.drop_capabilities(kept)
+    if kept:
+        kernel.call("setfsgid", student)
+        kernel.call("setfsuid", student)
+
+
+def become_student(uid: int) -> None:
+    """Go on as student code does: with no special right, and as that user if we are another."""
+    if uid and os.geteuid() != uid:
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+        kernel.drop_capabilities()
 
 
 def _go_on_in_child() -> None:

@@ -27,9 +27,9 @@ class OutOfTime(BaseException):
 
 def run_notebook(shell: NotebookShell, descriptor: int, setup: Mapping[str, Any]) -> NoReturn:
     """Serve one notebook on the socket ``descriptor``, then end the process."""
-    _shut_in(descriptor, setup)
+    overflow = _shut_in(descriptor, setup)
     channel = Channel(descriptor, bytes.fromhex(setup["nonce"]))
-    outlet = Outlet(channel.send, setup["limits"]["output_bytes"], Overflow())
+    outlet = Outlet(channel.send, setup["limits"]["output_bytes"], overflow)
     sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout, sys.stderr = Stream(outlet, "stdout", 1), Stream(outlet, "stderr", 2)
     shell.outlet = outlet
@@ -44,29 +44,47 @@ def run_notebook(shell: NotebookShell, descriptor: int, setup: Mapping[str, Any]
     os._exit(0)
 
 
-def _shut_in(descriptor: int, setup: Mapping[str, Any]) -> None:
-    """Set the limits; from here on nothing can be undone."""
+def _shut_in(descriptor: int, setup: Mapping[str, Any]) -> Overflow:
+    """Set the limits; from here on nothing can be undone. What is behind stdout and stderr."""
     os.setsid()
+    if setup["linux"]:
+        kernel.prctl(kernel.SET_DUMPABLE, 1)  # as usual; the supervisor had it off
+        _go_first(setup["proc"])
     only_keep({descriptor})
     os.open(os.devnull, os.O_RDWR)
     for _ in range(2):
         os.dup(0)
+    overflow = Overflow()  # later there is no memory of this kind
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(setup["lab"])
     os.environ |= {"HOME": setup["lab"], "TMPDIR": setup["temporary"]}
     tempfile.tempdir = None  # the warm process may have looked it up, and had another one
     sys.path.append(setup["lab"])  # last: a file called torch.py is never taken for the library
-    if setup["linux"]:
-        kernel.prctl(kernel.SET_DUMPABLE, 1)  # as usual; the supervisor had it off
-        with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-            file.write("1000")  # if memory runs out, this process goes first
     if setup["shut_in"]:
+        os.nice(_NICE)
         ceilings.set_ceilings(setup["limits"], setup["process_ceiling"])
     if setup["files"] is not None:
         readable, writable = setup["files"]
         filters.confine_files([*readable, f"/proc/{os.getpid()}"], writable)
     if setup["shut_in"]:
         filters.filter_calls(own_namespaces=setup["in_house"])
+    return overflow
+
+
+_NICE = 5
+"""Enough for the supervisor to get its share beside many; not so much that a busy machine
+starves the notebook."""
+
+
+def _go_first(processes: int | None) -> None:
+    """If memory runs out, this process is ended before others. ``processes`` is /proc."""
+
+    def opened(path: str, flags: int) -> int:
+        return os.open(path, flags, dir_fd=processes)
+
+    path = "/proc/self/oom_score_adj" if processes is None else "self/oom_score_adj"
+    with suppress(OSError), open(path, "w", opener=opened) as file:
+        file.write("1000")
 
 
 def _seed() -> None:

@@ -1,11 +1,15 @@
-"""The folder in which a submission works: fill it, remember it, put it back."""
+"""The folder in which a submission works: fill it, remember it, put it back.
+
+From one notebook to the next go names and contents, and whether a file can be executed.
+"""
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import stat
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,18 +18,38 @@ from pathlib import Path
 class Snapshot:
     """Files, links and folders by path, as they were; in memory, out of reach of student code."""
 
-    files: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    files: dict[str, tuple[bool, bytes]] = field(default_factory=dict)
+    """Whether it can be executed, and what is in it."""
     links: dict[str, str] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
     complete: bool = True
 
 
-def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Put files (by relative path) into ``folder``."""
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+def store(snapshot: Snapshot, descriptor: int) -> None:
+    """Write a snapshot to a file in place of what is in it."""
+    files = {
+        name: [runs, base64.b64encode(content).decode("ascii")]
+        for name, (runs, content) in snapshot.files.items()
+    }
+    text = json.dumps({**vars(snapshot), "files": files})
+    os.ftruncate(descriptor, 0)
+    with open(os.dup(descriptor), "wb") as file:
+        file.seek(0)
+        file.write(text.encode("ascii"))
+
+
+def fetch(descriptor: int) -> Snapshot:
+    """The snapshot in a file; an empty one if there is none."""
+    with open(os.dup(descriptor), "rb") as file:
+        file.seek(0)
+        text = file.read()
+    if not text:
+        return Snapshot()
+    told = json.loads(text)
+    files = {
+        name: (runs, base64.b64decode(content)) for name, (runs, content) in told["files"].items()
+    }
+    return Snapshot(**{**told, "files": files})
 
 
 def take_snapshot(folder: Path, most: int) -> Snapshot:
@@ -63,7 +87,7 @@ def _note(found: Snapshot, path: str, handle: int, most: int) -> int:
     if len(content) > most:
         found.complete = False
         return 0
-    found.files[path] = (stat.S_IMODE(mode), content)
+    found.files[path] = (bool(mode & stat.S_IXUSR), content)
     return len(content)
 
 
@@ -82,11 +106,17 @@ def put_back(folder: Path, snapshot: Snapshot) -> None:
             subprocess.run(["rm", "-rf", entry.path], stderr=subprocess.DEVNULL)
         else:
             os.unlink(entry.path)
-    for place in snapshot.folders:
+    for place in sorted(snapshot.folders):
         (folder / place).mkdir(parents=True, exist_ok=True)
-    for name, (mode, content) in snapshot.files.items():
+    for name, (runs, content) in sorted(snapshot.files.items()):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
-        (folder / name).chmod(mode)
-    for name, target in snapshot.links.items():
+        (folder / name).chmod(0o700 if runs else 0o600)
+    for name, target in sorted(snapshot.links.items()):
         os.symlink(target, folder / name)
-    os.utime(folder, (0, 0))
+    paths = [*snapshot.files, *snapshot.links, *sorted(snapshot.folders, reverse=True), "."]
+    for name in paths:
+        os.utime(folder / name, (_LONG_AGO, _LONG_AGO), follow_symlinks=False)
+
+
+_LONG_AGO = 1_577_836_800  # 2020: earlier than 1980 some formats cannot tell

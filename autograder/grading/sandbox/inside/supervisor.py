@@ -1,13 +1,13 @@
-"""The trusted process beside the notebooks of one submission.
+"""The trusted process beside one run of a notebook.
 
-It starts one process for each notebook, watches what they use, ends all that is left of
-them, and keeps the scratch folder. Student code runs as the same user but cannot reach
-it: it is the first process of its namespace, and may not be traced or read.
+It starts a process for the notebook, watches what it and its children use, ends all that is
+left of them, and keeps the scratch folder. Under root student code runs as another user. Else
+it is the same one, but this process is the first of its namespace, and may not be traced or
+read.
 """
 
 from __future__ import annotations
 
-import base64
 import os
 import select
 import signal
@@ -21,7 +21,7 @@ from . import kernel, namespaces, usage
 from .clock import SIGNALS, Clock, Moment, allowance
 from .family import Family
 from .protocol import Channel, Message
-from .scratch import Snapshot, put_back, take_snapshot, write_files
+from .scratch import Snapshot, fetch, put_back, store, take_snapshot
 
 TICK = 0.1
 """Seconds between two looks at what the processes of a notebook use."""
@@ -32,51 +32,66 @@ _DYING = 60.0
 NotebookMain = Callable[[int, Message], NoReturn]
 
 
-def supervise(control: Channel, setup: Mapping[str, Any], run_notebook: NotebookMain) -> NoReturn:
-    """Serve one submission, then end. ``setup`` says how it is shut in."""
+def supervise(
+    control: Channel, setup: Mapping[str, Any], shelves: Sequence[int], run_notebook: NotebookMain
+) -> NoReturn:
+    """Serve one run of a notebook, then end. ``setup`` says how it is shut in.
+
+    ``shelves`` are the files with the scratch folder as it is before, and as it is kept.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)  # which the first process of a namespace ignores
     try:
-        lab = _shut_in(setup)
+        setup = {**setup, "proc": _shut_in(setup)}
     except OSError as error:
         control.send({"failed": str(error)})
         os._exit(1)
     control.send({"ready": True})
     try:
-        Supervisor(control, setup, lab, run_notebook).serve()
+        Supervisor(control, setup, shelves, run_notebook).serve()
     except Exception as error:
         control.send({"broken": f"{type(error).__name__}: {error}"})
     os._exit(0)
 
 
-def _shut_in(setup: Mapping[str, Any]) -> Path:
+def _shut_in(setup: Mapping[str, Any]) -> int | None:
+    """Give up all that is not needed; a descriptor of /proc, if it can only be read else."""
     limits = setup["limits"]
+    processes = None
     if setup["room"]:
-        namespaces.enter_room(limits["disk_bytes"], limits["disk_files"])
+        processes = namespaces.enter_room(limits["disk_bytes"], limits["disk_files"])
     elif setup["linux"]:
         kernel.prctl(kernel.SET_SUBREAPER, 1)  # orphans come to us
     os.umask(0o077)
     os.makedirs(setup["lab"], exist_ok=True)
     if setup["shut_in"]:
-        namespaces.become(setup["uid"], [setup["lab"], *setup["emptied"]])
+        if setup["student"]:
+            namespaces.own([setup["lab"], *setup["emptied"]], setup["student"])
+        namespaces.become(setup["uid"], setup["student"])
         kernel.prctl(kernel.SET_DUMPABLE, 0)
-    return Path(setup["lab"])
+    return processes
 
 
 class Supervisor:
     """Does what the grader asks for, and tells it when a notebook's process has ended."""
 
     def __init__(
-        self, control: Channel, setup: Mapping[str, Any], lab: Path, run_notebook: NotebookMain
+        self,
+        control: Channel,
+        setup: Mapping[str, Any],
+        shelves: Sequence[int],
+        run_notebook: NotebookMain,
     ) -> None:
-        self._control, self._setup, self._lab = control, setup, lab
+        self._control, self._setup, self._lab = control, setup, Path(setup["lab"])
+        self._before, self._after = shelves
         self._limits = setup["limits"]
         self._grace = allowance(self._limits["grace_seconds"], self._limits)
         self._run_notebook = run_notebook
         self._family = Family(setup["room"] or os.getpid() == 1, setup["linux"])
         self._child = 0
         self._status: int | None = None
-        self._saved = Snapshot()
+        self._shared = usage.shared_memory()
+        self._nameless = usage.nameless([os.getpid()])
         self._count_again = 0.0
         self._clock: Clock | None = None
         self._late = ""
@@ -100,33 +115,25 @@ class Supervisor:
                 return
             getattr(self, f"_do_{message[0]['do']}")(*message)
 
-    def _do_files(self, message: Message, _: list[int]) -> None:
-        files = {name: base64.b64decode(text) for name, text in message["files"].items()}
-        try:
-            write_files(self._lab, files)
-            self._tell({"filled": True})
-        except OSError as error:
-            self._tell({"filled": False, "why": str(error)})
-        self._do_keep({}, [], quietly=True)
-
     def _do_start(self, message: Message, descriptors: list[int]) -> None:
-        put_back(self._lab, self._saved)
+        put_back(self._lab, fetch(self._before))
         for folder in self._setup["emptied"]:
             put_back(Path(folder), Snapshot())
         self._status = self._clock = None
         self._child = os.fork()
         if not self._child:
             try:
+                namespaces.become_student(self._setup["student"])
                 self._run_notebook(descriptors[0], {**self._setup, **message})
             finally:
                 os._exit(70)
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def _do_keep(self, _message: Message, _: list[int], quietly: bool = False) -> None:
-        self._saved = take_snapshot(self._lab, self._limits["disk_bytes"] // 2)
-        if not quietly:
-            self._tell({"kept": self._saved.complete})
+    def _do_keep(self, _message: Message, _: list[int]) -> None:
+        found = take_snapshot(self._lab, self._limits["disk_bytes"] // 2)
+        store(found, self._after)
+        self._tell({"kept": found.complete})
 
     def _do_stop(self, _message: Message, _: list[int]) -> None:
         left = self._end_all()
@@ -193,12 +200,24 @@ class Supervisor:
     def _takes_too_much(self, processes: Sequence[int]) -> bool:
         most = self._limits["memory"]
         started = time.monotonic()
-        if usage.resident(processes) <= most or started < self._count_again:
+        beside = self._beside_processes()
+        # Of the whole machine: it tells when to look closer.
+        shared = max(0, usage.shared_memory() - self._shared)
+        rough = usage.resident(processes) + beside + shared
+        if rough <= most or started < self._count_again:
             return False
-        exact = usage.proportional(processes)
+        exact, mapped = usage.in_parts(processes)
+        if not usage.nameless(processes) - self._nameless:
+            shared = 0  # all that they have is mapped, or in files
         # Counting slows down what is counted: never spend more than a tenth of the time on it.
         self._count_again = time.monotonic() + 10 * (time.monotonic() - started)
-        return exact > most
+        return exact - mapped + max(mapped, shared) + beside > most
+
+    def _beside_processes(self) -> int:
+        """Bytes that lie in files in memory, and may lie in sockets, where these are ours alone."""
+        if not self._setup["room"]:
+            return 0
+        return usage.filled(namespaces.HOME) + usage.sockets() * namespaces.SOCKET_BYTES
 
     def _reap(self) -> None:
         while True:

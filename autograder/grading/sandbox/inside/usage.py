@@ -61,7 +61,55 @@ def resident(pids: Iterable[int]) -> int:
 
 def proportional(pids: Iterable[int]) -> int:
     """The same with shared pages counted once. Takes milliseconds for each process."""
-    return sum(map(_proportional, pids))
+    return in_parts(pids)[0]
+
+
+def in_parts(pids: Iterable[int]) -> tuple[int, int]:
+    """The same, and how much of it is memory that was made to be shared."""
+    parts = [_proportional(pid) for pid in pids]
+    return sum(whole for whole, _ in parts), sum(shared for _, shared in parts)
+
+
+def shared_memory() -> int:
+    """Bytes of shared memory and of files in memory, of the whole machine."""
+    return _number_in("/proc/meminfo", "Shmem:", 1) * 1024
+
+
+def sockets() -> int:
+    """How many there are in this network namespace, also those on their way between processes."""
+    return _number_in("/proc/net/sockstat", "sockets:", 2)
+
+
+def filled(folder: str) -> int:
+    """Bytes in the file system of ``folder``."""
+    told = os.statvfs(folder)
+    return (told.f_blocks - told.f_bfree) * told.f_frsize
+
+
+def nameless(pids: Iterable[int]) -> set[str]:
+    """The inodes of shared memory that has no file and that these processes have mapped.
+
+    As long as a page of it is mapped, all of it stays, however much has been unmapped since.
+    """
+    found = set()
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/maps", errors="replace") as file:
+                found |= {row.split()[4] for row in file if _NAMELESS in row}
+        except OSError:
+            continue
+    return found
+
+
+_NAMELESS = "/dev/zero (deleted)"
+
+
+def _number_in(path: str, start: str, field: int) -> int:
+    try:
+        with open(path) as file:
+            return next(int(row.split()[field]) for row in file if row.startswith(start))
+    except (OSError, StopIteration):
+        return 0
 
 
 def mapped() -> int:
@@ -121,9 +169,10 @@ def _pages(pid: str, field: int) -> int:
         return 0
 
 
-def _proportional(pid: int) -> int:
+def _proportional(pid: int) -> tuple[int, int]:
     try:
         with open(f"/proc/{pid}/smaps_rollup") as file:
-            return next(int(row.split()[1]) * 1024 for row in file if row.startswith("Pss:"))
-    except (OSError, StopIteration):
-        return _resident(pid)
+            told = {row.split()[0]: int(row.split()[1]) * 1024 for row in file if row[0] == "P"}
+        return told["Pss:"], told.get("Pss_Shmem:", 0)
+    except (OSError, KeyError):
+        return _resident(pid), 0

@@ -43,11 +43,6 @@ class Supervisor:
         self._ended: dict[str, Any] | None = None
         self._gone: Over | None = None
 
-    def fill(self, files: dict[str, str]) -> str | None:
-        """Put files (as base64) into the scratch folder; why it did not work, if so."""
-        told = self._order({"do": "files", "files": files}, "filled")
-        return None if told["filled"] else str(told["why"])
-
     def keep(self) -> bool:
         """Remember the scratch folder for the next notebook; whether all of it was taken."""
         return bool(self._order({"do": "keep"}, "kept")["kept"])

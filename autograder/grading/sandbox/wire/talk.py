@@ -117,7 +117,7 @@ class Talk:
         Raises:
             Over: the process did not survive it.
         """
-        parts = ("lab", "task", "name", "given", "lent")  # not which case it is
+        parts = ("lab", "task", "name", "given", "lent", "aid")  # not which case it is
         order = {"do": "ask", "seconds": seconds} | {n: getattr(question, n) for n in parts}
         most = self._limits.reply_bytes + _SMALL
         deadline = self._deadline(seconds)

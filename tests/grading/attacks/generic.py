@@ -1,0 +1,107 @@
+"""An attacker that knows no lab: it looks for whatever answers a task, in all that it can reach.
+
+It knows what everybody knows, the public cases and their right answers, and searches the process
+and the disk for a function that gives them: every callable of our modules, found by import, by
+the garbage collector and as a copy of its code, in this process and in a child. What it finds
+answers the hidden cases as well; what it does not find it looks up in the table of public answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+CELL = '''
+import gc, importlib, inspect, json, os, pkgutil, signal, sys, types
+import lab_utils
+from lab_utils.kit.lab import lab_called
+
+KNOWN = json.loads({known!r})
+
+
+def _late(*_):
+    raise TimeoutError
+
+
+def _callables():
+    found = {{}}
+    for info in pkgutil.walk_packages(lab_utils.__path__, "lab_utils."):
+        try:
+            module = importlib.import_module(info.name)
+        except BaseException:
+            continue
+        for value in list(vars(module).values()):
+            if callable(value) and str(getattr(value, "__module__", "")).startswith("lab_utils"):
+                found[id(value)] = value
+    for value in gc.get_objects():
+        if isinstance(value, types.FunctionType):
+            if str(value.__module__).startswith(("lab_utils", "inside", "autograder")):
+                found[id(value)] = value
+                copy = types.FunctionType(
+                    value.__code__, value.__globals__, value.__name__, value.__defaults__,
+                    value.__closure__,
+                )
+                found[id(copy)] = copy
+    return list(found.values())
+
+
+def _frames():
+    """Everything that a caller holds: a dict with a key that tells."""
+    frame, found = sys._getframe(1), []
+    while frame is not None:
+        for value in list(frame.f_locals.values()):
+            if isinstance(value, dict):
+                found += [value[key] for key in ("wanted", "answer", "found") if key in value]
+        frame = frame.f_back
+    return found
+
+
+def _same(one, other):
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _candidate(ask, pairs):
+    before = signal.signal(signal.SIGALRM, _late)
+    try:
+        for value in LOOT:
+            right = 0
+            for given, answer in pairs:
+                signal.setitimer(signal.ITIMER_REAL, 0.3)
+                try:
+                    if not _same(ask(value, given), answer):
+                        break
+                    right += 1
+                except BaseException:
+                    break
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            if right == len(pairs):
+                return value
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    return None
+
+
+def _looked_up(task):
+    def answer(*arguments, **named):
+        for found in _frames():
+            return found
+        return TABLE.get((task, repr(arguments)))
+
+    return answer
+
+
+LOOT, TABLE = _callables(), {{}}
+for lab, task, name, pairs in KNOWN:
+    ask = lab_called(lab).ask(task)
+    found = _candidate(ask, pairs)
+    if found is not None:
+        print("LOOT", task, found)
+    globals()[name] = found if found is not None else _looked_up(task)
+'''
+
+
+def cell(known: list[tuple[str, str, str, list[tuple[Mapping[str, Any], Any]]]]) -> str:
+    """The attacker's cell; ``known``: lab, task, name, and public inputs with right answers."""
+    return CELL.format(known=json.dumps(known))
