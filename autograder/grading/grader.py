@@ -25,8 +25,9 @@ from typing import Any
 from autograder.grading.hidden import hidden_of
 from autograder.grading.judge.judges import Judges
 from autograder.grading.judge.ruling import Ruling, nothing, shown_score
-from autograder.grading.plan import LabPlan
+from autograder.grading.plan import LabPlan, NotebookPlan
 from autograder.grading.sandbox import Executor, Isolation, Job, Limits, Result
+from autograder.grading.sandbox.host.cut import Cut, Kit, all_of
 from autograder.grading.sandbox.host.limits import most_of
 from autograder.grading.sandbox.host.pool import PRELOAD
 from autograder.grading.submission import Submission, active_text, digest_of, notebooks_of
@@ -95,16 +96,14 @@ class Grader:
         hidden: Sequence[Path] = (),
     ) -> None:
         self.plan = plan
-        labs = [hidden_of(lab) for lab in plan.labs]
         self.executor = Executor(
             isolation,
             require,
-            limits or most_of([lab.limits for lab in labs]),
+            limits or most_of([hidden_of(lab).limits for lab in plan.labs]),
             jobs,
-            (*PRELOAD, *(name for lab in labs for name in lab.preload)),
-            tuple(dict.fromkeys(name for lab in labs for name in lab.warm_up)),
-            hidden,
-            _environment(plan),
+            hidden=hidden,
+            environment=_environment(plan),
+            kits={part.name: kit_of(part) for part in plan.notebooks},
         )
         self._judges = Judges(most=jobs)
         self._open = ExitStack()
@@ -187,6 +186,17 @@ class Grader:
             ),
         )
         return Graded(verdict, cells)
+
+
+def kit_of(part: NotebookPlan) -> Kit:
+    """What lies beside the code of a notebook: nothing that answers one of its tasks."""
+    tests = [test for test in part.tests.values() if test.task]
+    labs = [hidden_of(lab) for lab in dict.fromkeys(test.lab for test in tests)]
+    return Kit(
+        all_of(hidden_of(test.lab).cuts.get(test.task, Cut()) for test in tests),
+        (*PRELOAD, *dict.fromkeys(name for lab in labs for name in lab.preload)),
+        tuple(dict.fromkeys(name for lab in labs for name in lab.warm_up)),
+    )
 
 
 def _environment(plan: LabPlan) -> dict[str, str]:

@@ -11,8 +11,8 @@ from lab_utils.kit.root import ROOT
 LAB = "lab4a"
 PLANTED = "<script>document.title = 'planted'</script>"
 FORGED = f"""\
-import sys, pathlib, lab_utils.kit.judge, lab_utils.labs.lab4a
-lab_utils.kit.judge.judge_all = lambda task, *_: lab_utils.kit.judge.Verdict(task, ())
+import sys, pathlib, lab_utils.kit.ask, lab_utils.labs.lab4a
+lab_utils.kit.ask.attempt = lambda *_: {{}}
 lab_utils.labs.lab4a.check = check = lambda task, answer: 4.0
 sys.displayhook = lambda value: print(4.0)
 for wanted in ("autograder/labs/lab4a/hidden_cases.json", "solutions/lab4a/01_profiler.py"):

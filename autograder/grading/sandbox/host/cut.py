@@ -46,6 +46,20 @@ class Cut:
             shutil.copytree(stand_in, folder, dirs_exist_ok=True, ignore=_left_out)
 
 
+@dataclass(frozen=True)
+class Kit:
+    """What lies beside the code of a notebook, and what is loaded before it comes."""
+
+    cut: Cut = Cut()
+    preload: tuple[str, ...] = ("lab_utils",)
+    """Modules that the warm process imports."""
+    warm_up: tuple[str, ...] = ()
+    """Functions that it calls then, each as ``package.module:function``.
+
+    They must not start threads: these would not survive the fork.
+    """
+
+
 def all_of(cuts: Iterable[Cut]) -> Cut:
     """One cut that leaves out what any of them does."""
     found = Cut()

@@ -13,14 +13,14 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from autograder.grading.sandbox.host import speed
-from autograder.grading.sandbox.host.cut import Cut
+from autograder.grading.sandbox.host.cut import Cut, Kit
 from autograder.grading.sandbox.host.house import ROOT, House
 from autograder.grading.sandbox.host.isolation import Isolation, Reached
 from autograder.grading.sandbox.host.job import Job, Result
 from autograder.grading.sandbox.host.limits import Limits
 from autograder.grading.sandbox.host.submission import run_submission
 from autograder.grading.sandbox.host.warmth import reach
-from autograder.grading.sandbox.host.worker import Site, Worker
+from autograder.grading.sandbox.host.worker import Site, Team
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -42,7 +42,7 @@ class Executor:
     notebook. ``hidden`` are folders that no sandbox may show even if they lie in one it needs.
     ``environment`` are variables for student code to see. ``slowness`` is how many times as
     long as on ours everything takes on this machine, which is measured unless it is given.
-    ``cut`` says what of ``lab_utils`` is not there.
+    ``kits`` say for single notebooks what lies beside them, in place of all of the kit.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Executor:
         hidden: Sequence[Path] = (),
         environment: Mapping[str, str] = MappingProxyType({}),
         slowness: float | None = None,
-        cut: Cut | None = None,
+        kits: Mapping[str, Kit] = MappingProxyType({}),
     ) -> None:
         self.limits = (limits or Limits()).on_machine(slowness or speed.slowness())
         """In seconds of this machine."""
@@ -64,9 +64,9 @@ class Executor:
         self.reached: Reached
         """The level of isolation, once the executor has been entered."""
         self._wanted, self._require = isolation, require
-        self._preload, self._warm_up, self._hidden = preload, warm_up, hidden
-        self._environment, self._cut = environment, cut or Cut()
-        self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        self._usual = Kit(Cut(), tuple(preload), tuple(warm_up))
+        self._kits, self._hidden, self._environment = kits, hidden, environment
+        self._idle: queue.SimpleQueue[Team] = queue.SimpleQueue()
         self._open = ExitStack()
 
     def __enter__(self) -> Executor:
@@ -74,26 +74,34 @@ class Executor:
             folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="executor-", ignore_cleanup_errors=True)
             )
-            hidden = (ROOT, *self._hidden)
-            variables, threads = self._environment, self.limits.threads
-            house = House(Path(folder).resolve(), hidden, variables, threads)
-            house.build(self._cut)
-            self.reached = reach(house, self._require, self._wanted)
-            site = Site(self.reached, house, self.limits, self._preload, self._warm_up)
+            kits = list(dict.fromkeys(self._kits.values())) or [self._usual]
+            houses = [self._built(Path(folder).resolve() / str(at), k) for at, k in enumerate(kits)]
+            self.reached = reach(houses[0], self._require, self._wanted)
+            sites = {
+                kit: Site(self.reached, house, self.limits, kit)
+                for kit, house in zip(kits, houses, strict=True)
+            }
             shares = shared_out(available(), self.jobs, self.limits.threads)
-            workers = [Worker(site, share) for share in shares]
-            for worker in workers:
-                stack.callback(worker.stop)
+            teams = [Team(sites, self._kits, share) for share in shares]
+            for team in teams:
+                stack.callback(team.stop)
             self._threads = stack.enter_context(ThreadPoolExecutor(self.jobs))
             # Started side by side; the first failure is raised here.
-            list(self._threads.map(Worker.start, workers))
-            for worker in workers:
-                self._idle.put(worker)
+            list(self._threads.map(Team.start, teams))
+            for team in teams:
+                self._idle.put(team)
             self._open = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
+
+    def _built(self, folder: Path, kit: Kit) -> House:
+        folder.mkdir(mode=0o755)
+        hidden = (ROOT, *self._hidden)
+        house = House(folder, hidden, self._environment, self.limits.threads)
+        house.build(kit.cut)
+        return house
 
     def run(self, job: Job) -> Result:
         """Run one submission. Whatever it does, this returns, and in bounded time.
@@ -101,13 +109,14 @@ class Executor:
         Raises:
             SandboxFailed: no sandbox can be had any more, which is not the submission's doing.
         """
-        worker = self._idle.get()
+        team = self._idle.get()
+        loaded = [name for kit in (self._usual, *self._kits.values()) for name in kit.preload]
+        libraries = frozenset(name.partition(".")[0] for name in loaded)
         try:
-            with worker.submission() as rooms:
-                libraries = frozenset(name.partition(".")[0] for name in self._preload)
+            with team.submission() as rooms:
                 result = run_submission(job, rooms, self.limits, libraries | _CUSTOMS)
         finally:
-            self._idle.put(worker)
+            self._idle.put(team)
         result.isolation = str(self.reached.level)
         return result
 

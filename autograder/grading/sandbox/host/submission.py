@@ -53,8 +53,8 @@ class Rooms(Protocol):
     def turn(self) -> None:
         """Let the next notebook find what was kept of this one."""
 
-    def open(self) -> AbstractContextManager[Line]:
-        """A line to a fresh supervisor."""
+    def open(self, notebook: str) -> AbstractContextManager[Line]:
+        """A line to a fresh supervisor for a notebook."""
 
 
 def run_submission(job: Job, rooms: Rooms, limits: Limits, libraries: frozenset[str]) -> Result:
@@ -181,7 +181,7 @@ class NotebookRun:
         return self._replies.get(place, lost)
 
     def _survives_a_run(self) -> bool:
-        with self._rooms.open() as line:
+        with self._rooms.open(self._notebook.name) as line:
             self._supervisor = Supervisor(line, self._limits)
             quota = Quota(self._limits.notebook_output, self._shares.output)
             first = self._supervisor.start()

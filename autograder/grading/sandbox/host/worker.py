@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from autograder.grading.sandbox.host.cut import Kit
 from autograder.grading.sandbox.host.house import House
 from autograder.grading.sandbox.host.isolation import (
     Isolation,
@@ -42,18 +43,12 @@ _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 
 @dataclass(frozen=True)
 class Site:
-    """All that the workers of one executor have in common."""
+    """All that the workers with one kit have in common."""
 
     reached: Reached
     house: House
     limits: Limits
-    preload: Sequence[str]
-    """Modules that the warm process imports."""
-    warm_up: Sequence[str]
-    """Functions that it calls then, each as ``package.module:function``.
-
-    They must not start threads: these would not survive the fork.
-    """
+    kit: Kit
 
 
 class Users(NamedTuple):
@@ -66,10 +61,10 @@ class Users(NamedTuple):
 class Rooms:
     """Sandboxes of one submission, one after the other."""
 
-    def __init__(self, worker: Worker, stack: ExitStack) -> None:
-        self._worker, self._stack = worker, stack
+    def __init__(self, team: Team, stack: ExitStack) -> None:
+        self._team, self._stack = team, stack
         self._before, self._after = (stack.enter_context(_file()) for _ in range(2))
-        self._only: Line | None = None
+        self._only: dict[Worker, Line] = {}
 
     def fill(self, files: Mapping[str, bytes]) -> None:
         """Let these be in the scratch folder of the first one."""
@@ -83,22 +78,61 @@ class Rooms:
             os.ftruncate(self._after.fileno(), 0)
 
     @contextmanager
-    def open(self) -> Iterator[Line]:
-        """A line to a fresh supervisor. All that it started is gone afterwards.
+    def open(self, notebook: str) -> Iterator[Line]:
+        """A line to a fresh supervisor for a notebook. All that it started is gone afterwards.
 
-        Where the warm process is the sandbox, there is one for all of the submission.
+        Where the warm process is the sandbox, there is one for all notebooks with its kit.
 
         Raises:
             SandboxFailed: no sandbox can be had.
         """
         shelves = (self._before.fileno(), self._after.fileno())
-        if not self._worker.is_sandbox:
-            with self._worker.room(shelves) as line:
+        worker = self._team.worker_for(notebook)
+        if not worker.is_sandbox:
+            with worker.room(shelves) as line:
                 yield line
             return
-        if self._only is None:
-            self._only = self._stack.enter_context(self._worker.room(shelves))
-        yield self._only
+        if worker not in self._only:
+            self._only[worker] = self._stack.enter_context(worker.room(shelves))
+        yield self._only[worker]
+
+
+class Team:
+    """The workers for one submission at a time: one for each kit that its notebooks need.
+
+    ``sites`` are by kit, ``kits`` by notebook; the first site is for those that have none.
+    """
+
+    def __init__(
+        self, sites: Mapping[Kit, Site], kits: Mapping[str, Kit], processors: Sequence[int] = ()
+    ) -> None:
+        self._kits = kits
+        self._workers = {kit: Worker(site, processors) for kit, site in sites.items()}
+
+    def worker_for(self, notebook: str) -> Worker:
+        """Who has the kit of a notebook."""
+        usual, *_ = self._workers
+        return self._workers[self._kits.get(notebook, usual)]
+
+    @contextmanager
+    def submission(self) -> Iterator[Rooms]:
+        """Sandboxes for a submission. Nothing of them is left afterwards."""
+        with ExitStack() as stack:
+            yield Rooms(self, stack)
+
+    def start(self) -> None:
+        """Start a warm process of each kit, if it does not run.
+
+        Raises:
+            SandboxFailed: one does not come up; the text tells what it said.
+        """
+        for worker in self._workers.values():
+            worker.start()
+
+    def stop(self) -> None:
+        """End all of them, and what runs in their sandboxes."""
+        for worker in self._workers.values():
+            worker.stop()
 
 
 class Worker:
@@ -116,12 +150,6 @@ class Worker:
     def is_sandbox(self) -> bool:
         """Whether the warm process itself is what shuts in student code, and serves only once."""
         return self._site.reached.level is Isolation.FULL and not self._site.reached.rooms
-
-    @contextmanager
-    def submission(self) -> Iterator[Rooms]:
-        """Sandboxes for a submission. Nothing of them is left afterwards."""
-        with ExitStack() as stack:
-            yield Rooms(self, stack)
 
     @contextmanager
     def room(self, shelves: tuple[int, int]) -> Iterator[Line]:
@@ -153,8 +181,8 @@ class Worker:
                 site.reached,
                 site.house,
                 site.limits.disk_bytes,
-                site.preload,
-                site.warm_up,
+                site.kit.preload,
+                site.kit.warm_up,
                 processors=self._processors,
             )
 
@@ -208,7 +236,7 @@ class Worker:
             return
         folder = Path(tempfile.mkdtemp(prefix="submission-", dir=self._site.house.temporary))
         try:
-            folder.chmod(0o711)
+            folder.chmod(0o755)
             (folder / "lab").mkdir()
             (folder / "tmp").mkdir()
             yield folder

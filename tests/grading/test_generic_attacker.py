@@ -1,0 +1,107 @@
+"""No point for the generic attacker, in any lab; and nothing in a kit that answers its tasks."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from autograder.grading.grader import Grader
+from autograder.grading.hidden import hidden_of
+from autograder.grading.plan import read_plan
+from autograder.grading.sandbox import Limits
+from autograder.grading.sandbox.host.cut import all_of
+from autograder.grading.submission import Submission
+from lab_utils.kit.ask import attempt
+from lab_utils.kit.course import read_course
+from lab_utils.kit.lab import lab_called
+from lab_utils.kit.root import ROOT
+from tests.grading.attacks import generic
+from tests.labs.lab4a.solved import functions
+from tests.support.solved_cells import functions_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs_bwrap]
+
+LABS = [lab for lab in read_course().labs if hidden_of(lab).cases]
+_LONGEST = 200_000  # characters of an answer that are worth looking for
+
+
+def right_functions(lab: str) -> dict[str, Any]:
+    """What the solution defines."""
+    return functions(lab=lab) if lab in ("lab4a", "project") else functions_of(lab)
+
+
+def known_answers(lab: str, tasks: set[str]) -> list[Any]:
+    """What anybody can find out at home: the first public cases with their right answers."""
+    space, known = right_functions(lab), []
+    for task in lab_called(lab).tasks:
+        if task.id not in tasks or task.is_of_file:
+            continue
+        ask, pairs = lab_called(lab).ask(task.id), []
+        for case in lab_called(lab).public_cases(task.id)[:2]:
+            reply = attempt(task, ask, space[task.asks], case.given)
+            if len(json.dumps([case.given, reply])) < _LONGEST:
+                pairs.append((dict(case.given), reply["answer"]))
+        if pairs:
+            known.append((lab, task.id, task.asks, pairs))
+    return known
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_generic_attacker_gets_nothing(lab: str) -> None:
+    plan = read_plan(lab, ROOT / "solutions" / lab)
+    books = {}
+    for part in plan.notebooks:
+        tasks = {test.task for test in part.tests.values() if test.lab == lab}
+        if known := known_answers(lab, tasks):
+            book = nbformat.read(ROOT / "notebooks" / lab / f"{part.name}.ipynb", as_version=4)
+            for cell in book.cells:
+                if cell.cell_type == "code":
+                    cell.source = "" if "### " not in cell.source else cell.source
+            book.cells.append(nbformat.v4.new_code_cell(generic.cell(known)))
+            books[part.name] = book
+    assert books
+    limits = Limits(cell_seconds=120, notebook_seconds=240, question_seconds=20)
+    with Grader(plan, jobs=1, limits=limits) as grader:
+        graded = grader.grade(Submission("mallory", books, {}))
+    loot = [
+        output.get("text", "")
+        for cells in graded.cells.values()
+        for cell in cells.values()
+        for output in cell["outputs"]
+        if "LOOT" in output.get("text", "")
+    ]
+    assert {task.id: task.points for task in graded.verdict.tasks if task.points} == {}, loot
+
+
+@pytest.mark.parametrize("lab", read_course().labs)
+def test_the_kit_beside_a_notebook_knows_neither_right_nor_wrong(lab: str, tmp_path: Path) -> None:
+    plan = read_plan(lab, ROOT / "solutions" / lab)
+    for part in plan.notebooks:
+        tests = [test for test in part.tests.values() if test.task]
+        cut = all_of(hidden_of(t.lab).cuts.get(t.task, all_of(())) for t in tests)
+        kit = tmp_path / part.name / "lab_utils"
+        cut.copy_to(kit)
+        names = {path.name for path in kit.rglob("*")}
+        assert not names & {"judge", "judge.py", "show", "show.py", "wanted.json"}
+        assert (kit / "kit" / "ask.py").is_file()
+        for glob in cut.without:
+            left = [path for path in kit.glob(glob) if path.is_file()]
+            assert not left or cut.stand_ins
+
+
+def test_what_lab4a_asks_for_is_not_beside_it(tmp_path: Path) -> None:
+    cuts = import_module("autograder.labs.lab4a.hidden").HIDDEN.cuts
+    for task, gone in {
+        "1.1": ("def _set_kinds", "class Recorder"),
+        "1.4": ("def live_bytes", "class MemoryLine"),
+        "3.1": ("def rewired",),
+    }.items():
+        kit = tmp_path / task
+        cuts[task].copy_to(kit)
+        text = "\n".join(path.read_text(encoding="utf-8") for path in kit.rglob("*.py"))
+        assert not [words for words in gone if words in text]
