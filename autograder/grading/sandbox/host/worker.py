@@ -38,6 +38,7 @@ from autograder.grading.sandbox.wire.line import Closed, Late, Line
 _FIRST_UNUSED = 0x70000000  # a user number far beyond those of real users
 _STUDENTS_BELOW = 0x10000000
 _SPARE_PROCESSES = 16
+_GULP = 1 << 20
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 
 
@@ -73,9 +74,13 @@ class Rooms:
 
     def turn(self) -> None:
         """What was kept in the last one is in the scratch folder of the next."""
-        if os.fstat(self._after.fileno()).st_size:
-            self._before, self._after = self._after, self._before
-            os.ftruncate(self._after.fileno(), 0)
+        before, after = self._before.fileno(), self._after.fileno()
+        if size := os.fstat(after).st_size:
+            os.ftruncate(before, 0)
+            done = 0
+            while done < size:
+                done += os.pwrite(before, os.pread(after, _GULP, done), done)
+            os.ftruncate(after, 0)
 
     @contextmanager
     def open(self, notebook: str) -> Iterator[Line]:
