@@ -22,7 +22,6 @@ from lab_utils.steps.kept import in_backward, is_early
 from lab_utils.steps.memory import live_bytes
 from lab_utils.steps.run import example_values, run
 from lab_utils.steps.schedule import Schedule
-from lab_utils.steps.storage import is_operation, is_random, overwritten_inputs
 
 
 def call_of(node: fx.Node) -> tuple[Any, ...]:
@@ -116,37 +115,6 @@ def _told(node: fx.Node) -> dict[str, str]:
     }
 
 
-class Origins:
-    """For nodes that were added, the given node whose value each of them computes again."""
-
-    def __init__(self, given: Names, after: fx.Graph) -> None:
-        self._origin: dict[str, str] = {}
-        self._known: dict[tuple[Any, ...], str] = {}
-        for node in after.nodes:
-            if node.op in ("output", "placeholder"):
-                self._origin[node.name] = node.name
-                continue
-            repeatable = not is_random(node) and not overwritten_inputs(node)
-            key = self._key(node)
-            if node.name in given:
-                # Two given nodes may compute the same; either stands for both.
-                same = self._known.setdefault(key, node.name) if repeatable else node.name
-                self._origin[node.name] = same
-            elif repeatable and key in self._known:
-                self._origin[node.name] = self._known[key]
-
-    def _key(self, node: fx.Node) -> tuple[Any, ...]:
-        def operand(read: fx.Node) -> Any:
-            return _Operand(self._origin.get(read.name, f"new {read.name}"))
-
-        args, kwargs = fx.map_arg((node.args, node.kwargs), operand)
-        return operator_name(node), _frozen(args), _frozen(kwargs)
-
-    def same(self, name: str, other: str) -> bool:
-        """Whether the two nodes compute the same value."""
-        return self._origin.get(name, name) == self._origin.get(other, other)
-
-
 def wrong_values(base: fx.Graph, rewritten: fx.Graph, schedule: Schedule) -> list[Finding]:
     """Run both on the same numbers and compare loss, gradients and updated weights."""
     values = example_values(base)
@@ -184,11 +152,6 @@ def over_budget(graph: fx.Graph, schedule: Schedule, budget: int, look: str) -> 
             look,
         )
     ]
-
-
-def work(nodes: Iterable[fx.Node]) -> int:
-    """How many operators run; views are free."""
-    return sum(is_operation(node) for node in nodes)
 
 
 def late_reads(graph: fx.Graph, names: Iterable[str]) -> list[tuple[fx.Node, fx.Node]]:

@@ -54,11 +54,14 @@ def _segments(values: list[fx.Node]) -> dict[fx.Node, int]:
 
 
 def united(
-    block: Mapping[fx.Node, Hashable], reads: Mapping[fx.Node, Iterable[fx.Node]]
-) -> dict[fx.Node, int]:
-    """A number for each node that has a ``block``, or None in its place.
+    block: Mapping[fx.Node, Hashable],
+    stored: Mapping[fx.Node, Hashable],
+    reads: Mapping[fx.Node, Iterable[fx.Node]],
+) -> tuple[dict[fx.Node, int], dict[fx.Node, int]]:
+    """A number for each clone, and for each stored value of a block that has clones.
 
-    Those of one block share one, and so do those of which one reads another.
+    ``block`` tells the block of each clone, or None; ``stored`` that of stored values. Those
+    of one block share a number, and so do clones of which one reads another.
     """
     parent: dict[Hashable, Hashable] = {}
 
@@ -75,4 +78,6 @@ def united(
             if read in block:
                 parent[root(node)] = root(read)
     numbers: dict[Hashable, int] = {}
-    return {node: numbers.setdefault(root(node), len(numbers)) for node in block}
+    clones = {node: numbers.setdefault(root(node), len(numbers)) for node in block}
+    keys = {node: root(("block", part)) for node, part in stored.items()}
+    return clones, {node: numbers[key] for node, key in keys.items() if key in numbers}

@@ -14,7 +14,7 @@ from lab_utils.labs.graphs.nodes import is_clone
 from lab_utils.steps.compare.structure import Facts
 from lab_utils.steps.graph import operator_name
 from lab_utils.steps.kept import is_early
-from lab_utils.steps.storage import is_operation
+from lab_utils.steps.storage import draws_numbers, is_operation, overwritten_inputs
 
 _BATCH_NORM = str(torch.ops.aten.native_batch_norm.default)
 _STATISTICS = ("3", "4")  # where it takes its running mean and variance: a clone takes none
@@ -53,7 +53,15 @@ def _wrong(rewrite: Rewrite, clone: fx.Node) -> Iterator[Finding]:
         )
         return
     other = _other_operand(rewrite, clone, original)
-    if other is not None:
+    spoils = [n for n in overwritten_inputs(clone) if n not in rewrite.clones]
+    if draws_numbers(clone):
+        look = "Running it again gives another value: keep what it gave."
+        yield Finding(f"{clone.name} draws new numbers", f"no clone of {original.name}", look)
+    elif spoils:
+        look = f"Running it again changes {spoils[0].name}, which others read."
+        yours = f"{clone.name} overwrites {spoils[0].name} once more"
+        yield Finding(yours, f"no clone of {original.name}", look)
+    elif other is not None:
         yield other
     elif _constants(mine, mine) != _constants(right, mine):
         look = "Copy the node with all its arguments."

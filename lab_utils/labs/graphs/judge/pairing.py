@@ -8,6 +8,7 @@ no difference then. Where something does differ, readers tell what a clone is me
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from copy import copy
 
 from torch import fx
@@ -29,16 +30,17 @@ def by_structure(base: fx.Graph, after: fx.Graph) -> Rewrite:
         LabError: data edges of one of them form a circle.
     """
     a, b, waits = sides(base, after)
-    marked = {n: None for n in b.nodes if is_clone(n)}
-    number = Numbering(b, marked)
-    base_of = {y: x for x, y in pair(_folded(a, {}), _folded(b, number.original)).items()}
-    clones = dict(marked)
-    if unmarked := _unmarked(b, base_of, number):
+    clones = {n: None for n in b.nodes if is_clone(n)}
+    number = Numbering(b, clones)
+    if unmarked := _unmarked(a, b, number):
         clones |= unmarked
         number = Numbering(b, clones)
+    pairs = pair(_folded(a, {}, {}), _folded(b, clones, number.original))
+    base_of = {y: x for x, y in pairs.items()}
     original = {c: base_of[o] for c, o in number.original.items() if o in base_of}
     rewrite = Rewrite(a, b, base_of, clones, original, waits)
     _settle(rewrite)
+    rewrite.needless = _needless(rewrite)
     memory = storages(a.nodes[0].graph)
     rewrite.drop = {
         o
@@ -48,14 +50,14 @@ def by_structure(base: fx.Graph, after: fx.Graph) -> Rewrite:
     return rewrite
 
 
-def _folded(side: Structure, original: Nodes) -> Structure:
+def _folded(side: Structure, clones: Collection[fx.Node], original: Nodes) -> Structure:
     """``side`` as if every reader of a clone read its original; clones are left out."""
     folded = copy(side)
-    facts = {
-        node: told._replace(reads=tuple((place, original.get(n, n)) for place, n in told.reads))
-        for node, told in side.facts.items()
-        if node not in original
-    }
+    facts = {}
+    for node, told in side.facts.items():
+        if node not in clones:
+            meant = [(place, original.get(n, n)) for place, n in told.reads]
+            facts[node] = told._replace(reads=tuple(x for x in meant if x[1] not in clones))
     reads = {node: list(told.reads) for node, told in facts.items()}
     before = {node: [n for _, n in ends] for node, ends in reads.items()}
     folded.nodes = topological_order(facts, before)
@@ -65,14 +67,19 @@ def _folded(side: Structure, original: Nodes) -> Structure:
     return folded
 
 
-def _unmarked(side: Structure, base_of: Nodes, number: Numbering) -> dict[fx.Node, None]:
-    """Nodes that nobody gave, that compute a forward value again, and not for forward."""
-    loose = [n for n in side.nodes if n.op == "call_function" and n not in base_of]
-    twice = Counter(number.first[n] for n in side.nodes)
+def _unmarked(a: Structure, b: Structure, number: Numbering) -> dict[fx.Node, None]:
+    """Nodes that came in addition, compute a forward value again, and not for forward."""
+
+    def is_forward(node: fx.Node) -> bool:
+        return node.op == "call_function" and is_early(node)
+
+    if sum(map(is_forward, b.nodes)) <= sum(map(is_forward, a.nodes)):
+        return {}
     found: dict[fx.Node, None] = {}
-    for node in reversed(loose):
-        readers = [r for _, r in side.readers[node]]
-        if twice[number.first[node]] > 1 and all(not is_early(r) or r in found for r in readers):
+    for node in reversed(b.nodes):
+        readers = [r for _, r in b.readers[node]]
+        again = is_forward(node) and number.first[node] is not node
+        if again and all(not is_early(r) or r in found for r in readers):
             found[node] = None
     return dict(reversed(found.items()))
 
@@ -110,3 +117,25 @@ def _wanted(rewrite: Rewrite, clone: fx.Node) -> list[fx.Node]:
                 elif node.op == "call_function" and is_early(node):
                     found[node] += 1
     return [node for node, _ in found.most_common()]
+
+
+def _needless(rewrite: Rewrite) -> Nodes:
+    """Clones of what is kept all the same, with the clone that reads the stored value.
+
+    A value is kept where both backward and a clone read it as it is stored; a clone
+    of it that no other clone reads is then of no use.
+    """
+    after = rewrite.after
+    stored = {
+        node: [rewrite.value(n) for _, n in after.facts[node].reads if rewrite.is_stored(n)]
+        for node in after.nodes
+    }
+    reader_of = {value: clone for clone in rewrite.clones for value in stored[clone]}
+    kept = {value for node in rewrite.late for value in stored[node]}
+    return {
+        clone: reader_of[value]
+        for clone in rewrite.clones
+        if (value := rewrite.value(clone)) in reader_of
+        and value in kept
+        and not any(r in rewrite.clones for _, r in after.readers[clone])
+    }

@@ -8,7 +8,7 @@ graphs (``by_structure``).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from torch import fx
@@ -41,6 +41,8 @@ class Rewrite:
     original: Nodes  #: of clones: the node of ``base`` that each is to compute again
     waits: Waits  #: the control edges of ``after``
     drop: Collection[fx.Node] = ()  #: nodes of ``base`` whose memory is let go
+    #: Clones of what is kept all the same, with a clone that reads the stored value.
+    needless: Nodes = field(default_factory=dict)
 
     @cached_property
     def same(self) -> Nodes:
@@ -87,29 +89,6 @@ class Rewrite:
     def is_stored(self, node: fx.Node) -> bool:
         """Whether ``node`` of ``after`` is a value that forward made."""
         return node.op == "call_function" and node not in self.clones and is_early(node)
-
-    @cached_property
-    def needless(self) -> Nodes:
-        """Clones of what is kept all the same, with the clone that reads the stored value.
-
-        A value is kept where both backward and a clone read it as it is stored; a clone
-        of it that no other clone reads is then of no use.
-        """
-        reads = {n: [read for _, read in self.after.facts[n].reads] for n in self.after.nodes}
-        reader_of = {
-            self.value(read): clone
-            for clone in self.clones
-            for read in reads[clone]
-            if self.is_stored(read)
-        }
-        kept = {self.value(read) for n in self.late for read in reads[n] if self.is_stored(read)}
-        return {
-            clone: reader_of[value]
-            for clone in self.clones
-            if (value := self.value(clone)) in reader_of
-            and value in kept
-            and not any(r in self.clones for _, r in self.after.readers[clone])
-        }
 
 
 def is_late(node: fx.Node) -> bool:

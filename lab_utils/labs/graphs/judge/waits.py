@@ -1,13 +1,13 @@
 """When clones run if every node runs as soon as it can: not before backward needs them.
 
 A clone must have a gradient before it, or a scheduler may run it in the forward pass. And
-it must not run while backward is still at work on the clones of another block: the gradient
+it must not run while backward is still at work on another block: the gradient
 that enters its own block, or any later one, tells that its time has come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -38,8 +38,8 @@ class _Need:
     """What one block's clones have to wait for."""
 
     gradient: fx.Node  #: that their first reader reads beside them
-    after: int  #: the step of the last reader of other clones before it
-    reader: fx.Node | None  #: that reader
+    after: int  #: the last step in which backward is at work on another block before that
+    reader: fx.Node | None  #: what runs then
     early: bool  #: whether the gradient itself does not depend on the forward pass
 
 
@@ -48,12 +48,13 @@ class Timeline:
     """A rewritten graph as a scheduler sees it.
 
     ``reads`` are data edges, ``waits`` control edges, ``clones`` the block of each clone as
-    far as it is known. Of ``faulty`` clones nothing is said.
+    far as it is known, ``stored`` that of stored values. Of ``faulty`` clones nothing is said.
     """
 
     reads: Edges
     waits: Waits
     clones: dict[fx.Node, Hashable]
+    stored: dict[fx.Node, Hashable]
     faulty: Collection[fx.Node] = ()
 
     @cached_property
@@ -88,9 +89,13 @@ class Timeline:
         return min((self.step[n] for n in self.order if is_late(n) and is_operation(n)), default=0)
 
     @cached_property
+    def _groups(self) -> tuple[dict[fx.Node, int], dict[fx.Node, int]]:
+        return united(self.clones, self.stored, self.reads)
+
+    @property
     def group(self) -> dict[fx.Node, int]:
         """A number for each clone: the same for those of one block."""
-        return united(self.clones, self.reads)
+        return self._groups[0]
 
     @cached_property
     def by_data(self) -> list[fx.Node]:
@@ -133,32 +138,44 @@ class Timeline:
     @cached_property
     def needs(self) -> dict[int, _Need]:
         """For each block what its clones have to wait for, as far as there is something."""
-        groups: dict[fx.Node, int] = {}  # bits of the blocks whose clones a node depends on
-        last: dict[fx.Node, tuple[int, fx.Node | None]] = {}  # the last reader of clones so far
-        shown: dict[fx.Node, set[int]] = {c: {number} for c, number in self.group.items()}
+        bits: dict[fx.Node, int] = {}  # of the blocks on whose clones a node depends
+        at_work: dict[fx.Node, _AtWork] = {}
+        cloned: dict[fx.Node, set[int]] = {c: {number} for c, number in self.group.items()}
+        looked_at = {node: {number} for node, number in self._groups[1].items()} | cloned
         found: dict[int, _Need] = {}
         for node in self.by_data:
             read = self.reads[node]
-            groups[node] = 1 << self.group[node] if node in self.group else 0
+            bits[node] = 1 << self.group[node] if node in self.group else 0
             for other in read:
-                groups[node] |= groups[other]
+                bits[node] |= bits[other]
             if not is_late(node):
                 continue
-            mine = set().union(*(shown[n] for n in read if n in shown))
+            mine, looks = (
+                set().union(*(numbers[n] for n in read if n in numbers))
+                for numbers in (cloned, looked_at)
+            )
             if node not in self.gradients:
-                shown[node] = mine  # it only looks at clones: who reads it reads them
+                cloned[node], looked_at[node] = mine, looks  # who reads it reads what it shows
                 continue
             gradients = [n for n in read if n in self.gradients]
-            so_far = max((last[n] for n in gradients), default=(-1, None), key=_step)
-            last[node] = max(so_far, (self.step[node], node), key=_step) if mine else so_far
+            so_far = _latest(entry for n in gradients for entry in at_work[n])
             for number in mine:
-                if gradients and not any(groups[n] >> number & 1 for n in gradients):
+                if gradients and not any(bits[n] >> number & 1 for n in gradients):
+                    step, reader = next(
+                        ((s, r) for s, r, block in so_far if block != number), (-1, None)
+                    )
                     gradient = max(gradients, key=self.step.__getitem__)
                     early = not any(self.gradients[n] for n in gradients)
-                    need = _Need(gradient, *so_far, early)
-                    if number not in found or need.after < found[number].after:
+                    need = _Need(gradient, step, reader, early)
+                    if number not in found or self._sooner(need, found[number]):
                         found[number] = need
+            here = [(self.step[node], node, number) for number in looks]
+            at_work[node] = _latest([*so_far, *here])
         return found
+
+    def _sooner(self, need: _Need, other: _Need) -> bool:
+        mine, theirs = ((n.after, self.step[n.gradient]) for n in (need, other))
+        return mine < theirs
 
     @cached_property
     def after_gradients(self) -> tuple[set[fx.Node], set[fx.Node]]:
@@ -189,8 +206,15 @@ class Timeline:
         return found
 
 
-def _step(entry: tuple[int, fx.Node | None]) -> int:
-    return entry[0]
+#: Step, node and block of what backward did last, for two blocks at most.
+_AtWork = list[tuple[int, fx.Node, int]]
+
+
+def _latest(entries: Iterable[tuple[int, fx.Node, int]]) -> _AtWork:
+    found: dict[int, tuple[int, fx.Node, int]] = {}
+    for entry in sorted(entries, key=lambda entry: -entry[0]):
+        found.setdefault(entry[2], entry)
+    return list(found.values())[:2]
 
 
 def _is_activation(node: fx.Node) -> bool:
@@ -208,6 +232,7 @@ def timeline_of(graph: fx.Graph, clones: Mapping[str, str]) -> Timeline:
         {node: list(node.all_input_nodes) for node in graph.nodes},
         {n: control_dependencies(n) for n in graph.nodes if control_dependencies(n)},
         {nodes[c]: block.get(nodes[o]) for o, c in clones.items() if c in nodes},
+        block,
     )
 
 
@@ -237,11 +262,12 @@ def timeline_as_meant(rewrite: Rewrite, faulty: Collection[fx.Node]) -> Timeline
         if clone in rewrite.original and clone not in rewrite.needless
     }
     both = {n: (*rewrite.waits.get(n, ()), *wrong.get(n, ())) for n in {**rewrite.waits, **wrong}}
-    line = Timeline(reads, both, judged, faulty)
+    stored = {rewrite.after_of[n]: part for n, part in block.items() if n in rewrite.after_of}
+    line = Timeline(reads, both, judged, stored, faulty)
     try:
         _ = line.order
     except CycleError:
-        line = Timeline(reads, rewrite.waits, judged, faulty)
+        line = Timeline(reads, rewrite.waits, judged, stored, faulty)
     return line
 
 
@@ -312,9 +338,9 @@ def _early(line: Timeline, clone: fx.Node, need: _Need, free: bool, nobody: bool
         f"{clone.name} waits for {gradient}, the gradient that enters its block, or a later one"
     )
     if not free:
-        busy = "" if need.reader is None else f" while {need.reader.name} (step {need.after})"
+        busy = "" if need.reader is None else f", before {need.reader.name} (step {need.after})"
         return Finding(
-            f"{clone.name} runs at step {step},{busy} has still to read other clones",
+            f"{clone.name} runs at step {step}{busy}, which belongs to another block",
             wanted,
             f"{clone.name} lies in memory until its block is reached: make it wait for a "
             "gradient of its own block.",

@@ -8,13 +8,15 @@ from typing import Any
 from torch import fx
 
 from lab_utils.kit.task import Case, Finding
-from lab_utils.labs.graphs.judge import changed_nodes, wrong_values
-from lab_utils.labs.graphs.nodes import by_name, is_clone
+from lab_utils.labs.graphs.judge import wrong_values
+from lab_utils.labs.graphs.judge.clones import clone_findings, forward_changes
+from lab_utils.labs.graphs.judge.pairing import by_structure
+from lab_utils.labs.graphs.judge.reads import rewire_findings
+from lab_utils.labs.graphs.nodes import is_clone
 from lab_utils.labs.graphs.replies import graph_of
 from lab_utils.steps.compare.diff import Differs, diff
 from lab_utils.steps.dot.read import DotError, read_dot
 from lab_utils.steps.graph import check_acyclic, is_opaque
-from lab_utils.steps.kept import is_early
 from lab_utils.steps.schedule import program_order
 
 
@@ -57,7 +59,8 @@ def judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     if not any(map(is_clone, mine.nodes)):
         look = "Write it from the graph that assemble returns."
         return [Finding(f"nothing in {file} is recomputed", "clones in the backward pass", look)]
-    before = by_name(base)
-    early = [n.name for n in base.nodes if n.op == "call_function" and is_early(n)]
-    found = changed_nodes(before, by_name(mine), early)
+    rewrite = by_structure(base, mine)
+    found = [*forward_changes(rewrite), *rewire_findings(rewrite)]
+    for wrong in clone_findings(rewrite).values():
+        found += wrong
     return found or wrong_values(base, mine, program_order(mine))

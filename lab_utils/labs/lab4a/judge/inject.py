@@ -9,20 +9,22 @@ from torch import fx
 
 from lab_utils.kit.task import Case, Finding
 from lab_utils.labs.graphs.judge import (
-    Origins,
     changed_nodes,
     late_reads,
     over_budget,
     rewired,
     unwritable,
-    work,
     wrong_values,
 )
-from lab_utils.labs.graphs.nodes import Names, by_name, is_clone
-from lab_utils.labs.graphs.replies import graph_of
-from lab_utils.steps.graph import (
-    operator_name,
+from lab_utils.labs.graphs.judge.clones import (
+    clone_findings,
+    dead_clones,
+    too_many_dead,
+    too_much_work,
 )
+from lab_utils.labs.graphs.judge.rewrite import by_names
+from lab_utils.labs.graphs.nodes import Names, by_name
+from lab_utils.labs.graphs.replies import graph_of
 from lab_utils.steps.kept import is_early, lost_values
 from lab_utils.steps.schedule import program_order
 
@@ -63,8 +65,8 @@ def judge_inject(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
     findings = changed_nodes(before, nodes, before)
     findings += _missing_clones(base, lost, clones, added)
-    findings += _wrong_clones(before, after, clones, added)
-    findings += _lost_reads(added, lost, set(case.given["drop"]))
+    wrong = clone_findings(by_names(base, after, clones, case.given["drop"]))
+    findings += [finding for found in wrong.values() for finding in found]
     if findings:
         return findings
     findings += _misplaced(base, after, clones)
@@ -79,38 +81,11 @@ def judge_inject(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         case.wanted["program_budget"],
         "Insert each clone just before the first backward node that needs it, not earlier.",
     )
-    findings += _dead_clones(mine, list(added))
-    if work(added.values()) > case.wanted["work_budget"]:
-        findings.append(
-            Finding(
-                f"{work(added.values())} operators run again",
-                f"at most {case.wanted['work_budget']}",
-                "Stop the walk at kept values, and share a clone between its readers.",
-            )
-        )
-    return findings
-
-
-def _dead_clones(graph: fx.Graph, added: list[str]) -> list[Finding]:
-    """Clones that nobody needs; a few (of a block's result, say) are forgiven."""
-    nodes = by_name(graph)
-    needed: set[fx.Node] = set()
-    queue = [n for n in graph.nodes if n.op == "output" or n.name not in added]
-    while queue:
-        for read in queue.pop().all_input_nodes:
-            if read.name in added and read not in needed:
-                needed.add(read)
-                queue.append(read)
-    dead = [nodes[name] for name in added if nodes[name] not in needed]
-    if work(dead) <= work(needed) / 2:
-        return []
-    return [
-        Finding(
-            f"{len(dead)} clones that no backward node reads, such as {dead[0].name}",
-            "clones of what backward needs, and no others",
-            "Clone a node once, and share the clone between its readers.",
-        )
-    ]
+    nodes = by_name(mine)
+    again = {nodes[name]: None for name in added}
+    reads = {node: node.all_input_nodes for node in mine.nodes}
+    findings += too_many_dead(*dead_clones(reads, again))
+    return findings + too_much_work(again, case.wanted["work_budget"])
 
 
 def _missing_clones(
@@ -131,9 +106,6 @@ def _missing_clones(
         if original in nodes and not is_early(nodes[original]):
             look = "Only forward values that are lost are rebuilt."
             findings.append(Finding(f"a clone of {original}", "none: it is a gradient", look))
-        elif clone in added and not is_clone(added[clone]):
-            look = "mark_recomputed(clone) notes its phase, and colours it."
-            findings.append(Finding(f"{clone} is not marked", "a marked clone", look))
         if clone not in added:
             findings.append(
                 Finding(
@@ -142,53 +114,6 @@ def _missing_clones(
                     "Clones are new nodes; kept values and weights need none.",
                 )
             )
-    return findings
-
-
-def _wrong_clones(
-    before: Names, after: fx.Graph, clones: Mapping[str, str], added: Names
-) -> list[Finding]:
-    origins = Origins(before, after)
-    findings = []
-    for original, clone in clones.items():
-        if original not in before or clone not in added or origins.same(original, clone):
-            continue
-        old, new = before[original], added[clone]
-        if operator_name(old) != operator_name(new):
-            yours, wanted = operator_name(new), operator_name(old)
-            findings.append(Finding(f"{clone} runs {yours}", wanted, f"{original} runs {wanted}."))
-            continue
-        pairs = zip(old.all_input_nodes, new.all_input_nodes, strict=False)
-        for was, now in pairs:
-            if not origins.same(was.name, now.name):
-                findings.append(
-                    Finding(
-                        f"{clone} reads {now.name}",
-                        f"{was.name} or a clone of it, in the same place",
-                        f"{original} reads {was.name} there: in node_copy map each argument to "
-                        "its clone, or to itself.",
-                    )
-                )
-                break
-        else:
-            look = "Copy the node with all its arguments."
-            findings.append(Finding(f"{clone} has other arguments", f"those of {original}", look))
-    return findings
-
-
-def _lost_reads(added: Names, lost: set[str], drop: set[str]) -> list[Finding]:
-    findings = []
-    for clone in added.values():
-        for read in clone.all_input_nodes:
-            if read.name in lost:
-                why = "is dropped" if read.name in drop else "nobody keeps until backward"
-                findings.append(
-                    Finding(
-                        f"{clone.name} reads {read.name}, which {why}",
-                        f"{clone.name} reads a clone of {read.name}",
-                        "A clone that reads a lost value keeps it in memory after all.",
-                    )
-                )
     return findings
 
 
