@@ -25,6 +25,8 @@ from autograder.grading.sandbox import (
     Trouble,
 )
 from autograder.grading.sandbox.clean.markup import safe_html
+from autograder.grading.sandbox.clean.shown import MOST_OUTPUTS, Full, Quota, Shown
+from autograder.grading.sandbox.host.pool import shared_out
 from autograder.labs.lab4a.hidden import HIDDEN
 from lab_utils.labs.lab4a import public_cases
 from tests.grading.warm import is_right, warm_executor
@@ -253,6 +255,107 @@ def test_what_comes_before_too_many_fatal_cells_is_asked_about(executor: Executo
     first, last = executor.run(Job("student", [Notebook("01", steps)])).notebooks[0].replies
     assert first == {"answer": ["sin"]}
     assert "did not get that far" in last["error"]
+
+
+def test_hidden_cases_come_after_all_public_ones(executor: Executor) -> None:
+    """What is told of a public case may hold anything that the process has met before."""
+    cells = [Cell("c", "met = []\ndef first(*_):\n    met.append('told')\n    return ['x']\n")]
+    cells += [Cell("d", "def second(*_): return list(met)\n")]
+    given = public_cases("2.1")[0].given
+    hidden = Question("lab4a", "2.1", "first", given, hidden=True)
+    public = Question("lab4a", "2.2", "second", public_cases("2.2")[0].given)
+    replies = executor.run(Job("student", [Notebook("01", [*cells, hidden, public])])).notebooks[0]
+    assert "told" not in str(replies.replies[1])
+
+
+GLOO = """
+import os, torch, torch.distributed as dist
+os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500", "GLOO_SOCKET_IFNAME": "lo"}
+def work(rank):
+    dist.init_process_group("gloo", rank=rank, world_size=2)
+    sums = torch.full((3,), float(rank + 1))
+    dist.all_reduce(sums)
+    open(f"sums-{rank}", "w").write(str(sums.tolist()))
+    dist.destroy_process_group()
+others = []
+for rank in range(2):
+    others.append(os.fork())
+    if not others[-1]:
+        try:
+            work(rank)
+        finally:
+            os._exit(0)
+for other in others:
+    os.waitpid(other, 0)
+print(*(open(f"sums-{rank}").read() for rank in range(2)))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [Isolation.FULL, Isolation.NAMESPACES])
+def test_processes_of_a_notebook_can_work_together(level: Isolation) -> None:
+    with Executor(level, limits=LIMITS, jobs=1, preload=("torch.distributed",)) as executor:
+        if executor.reached.level is not level:
+            pytest.skip(str(executor.reached))
+        assert text_of(run(executor, GLOO)).splitlines()[0] == "[3.0, 3.0, 3.0] [3.0, 3.0, 3.0]"
+
+
+# ---- what is kept of what a cell shows -----------------------------------------------------
+
+
+def displayed(text: str, update: bool = False) -> dict[str, Any]:
+    kind = {"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}
+    return {**kind, "display_id": "d", "update": update}
+
+
+def test_what_is_shown_in_many_places_is_changed_in_all_of_them_at_the_end() -> None:
+    shown = Shown([], {}, Quota(1_000_000))
+    for number in range(1000):
+        shown.add(displayed("old"))
+        shown.add(displayed(str(number), update=True))
+    assert {output["data"]["text/plain"] for output in shown.outputs} == {"old"}
+    shown.settle()
+    assert {output["data"]["text/plain"] for output in shown.outputs} == {"999"}
+
+
+def test_a_change_counts_in_every_place_and_what_is_forgotten_does_not() -> None:
+    quota = Quota(100_000)
+    shown = Shown([], {}, quota)
+    for _ in range(10):
+        shown.add(displayed("x"))
+    with pytest.raises(Full):
+        shown.add(displayed("x" * 20_000, update=True))
+    for _ in range(100):  # large, small, forgotten: nothing is gained by that
+        shown.add(displayed("x" * 5000, update=True))
+        shown.add(displayed("x", update=True))
+        shown.clear(wait=False)
+        shown.add(displayed("x"))
+    for _ in range(10):
+        shown.add({"output_type": "stream", "name": "stdout", "text": "y" * 50_000})
+        shown.clear(wait=False)
+    assert 0 <= quota.kept < 50_000
+    with pytest.raises(Full):
+        for _ in range(MOST_OUTPUTS + 1):
+            shown.add({"output_type": "stream", "name": "stdout", "text": ""})
+
+
+def test_a_part_is_no_larger_than_the_whole() -> None:
+    whole = Quota(100)
+    parts = [Quota(70, whole), Quota(70, whole)]
+    parts[0].take(70)
+    assert [part.left for part in parts] == [0, 30]
+    with pytest.raises(Full):
+        parts[1].take(31)
+    parts[0].take(-70)
+    assert parts[1].left == 70
+
+
+def test_workers_keep_to_processors_of_their_own_where_there_are_enough() -> None:
+    assert shared_out([0, 1], 2, 1) == [[0], [1]]
+    assert shared_out(range(8), 3, 1) == [[0, 1], [2, 3], [4, 5]]
+    assert shared_out(range(4), 2, 3) == [[0, 1, 2], [0, 1, 3]]
+    assert shared_out([0, 1], 4, 1) == [[0], [1], [0], [1]]
+    assert shared_out(range(4), 1, 1) == shared_out([], 1, 1) == [[]]
 
 
 # ---- time ----------------------------------------------------------------------------------
