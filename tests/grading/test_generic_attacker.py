@@ -63,8 +63,26 @@ def known_answers(lab: str, tasks: set[str]) -> list[Any]:
     return known
 
 
+def test_the_generic_attacker_finds_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lab = LABS[0]
+    (known, *_) = known_answers(lab, {task.id for task in lab_called(lab).tasks})
+    solver = right_functions(lab)[known[2]]
+    monkeypatch.setattr(solver, "__module__", "lab_utils.kit.words")
+    monkeypatch.setattr(import_module("lab_utils.kit.words"), "planted", solver, raising=False)
+    space: dict[str, Any] = {}
+    exec(generic.cell([known]), space)
+    assert "LOOT" in capsys.readouterr().out
+    assert space[known[2]].__code__ is solver.__code__
+
+
 @pytest.mark.parametrize("lab", LABS)
-def test_the_generic_attacker_gets_nothing(lab: str) -> None:
+def test_the_generic_attacker_gets_nothing(
+    lab: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # solutions write files
     plan = read_plan(lab, ROOT / "solutions" / lab)
     books = {}
     for part in plan.notebooks:

@@ -26,6 +26,7 @@ PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 _MOST_PARTS = 300_000  # values in one message: each takes memory, however short its text
 _DEEPEST = 60
 _MOST_CELLS = 100_000
+_KINDS = ("unwritten", "form")  # of errors, as far as a word is needed for them
 _LONGEST_WORDS = 2000  # characters of an error
 
 
@@ -85,9 +86,10 @@ def weight(value: Any) -> int:
 def clean_reply(raw: Any) -> Reply:
     """An answer, or an error in words; whatever else came along is dropped."""
     if isinstance(raw, dict) and isinstance(raw.get("error"), str):
-        look = raw.get("look")
-        look = look if isinstance(look, str) else ""
-        return {"error": raw["error"][:_LONGEST_WORDS], "look": look[:_LONGEST_WORDS]}
+        reply = {"error": raw["error"], "look": ""}
+        reply |= {part: raw[part] for part in ("look", "wanted") if isinstance(raw.get(part), str)}
+        reply = {part: words[:_LONGEST_WORDS] for part, words in reply.items()}
+        return reply | ({"kind": raw["kind"]} if raw.get("kind") in _KINDS else {})
     if isinstance(raw, dict) and "answer" in raw and "error" not in raw:
         return {"answer": raw["answer"]}
     raise Spoiled("a reply without an answer")

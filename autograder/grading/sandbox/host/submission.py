@@ -33,6 +33,10 @@ from autograder.grading.sandbox.wire.talk import Talk
 _MOST_RUNS = 4
 """How often a notebook is run, each time without what was fatal before."""
 
+_NO_WORDS = {
+    "error": "your code ended with an error",
+    "look": "Run it with functions of earlier tasks that are right.",
+}
 _TOO_LONG = "the answers of this submission are too long together"
 _WHILE_ASKED = {
     Trouble.ENDED: "its process ended",
@@ -146,7 +150,7 @@ class NotebookRun:
         self._busy: Cell | Question | None = None
         self._end: Cell | None = None
         self._states: dict[int, int] = {}
-        self._kept = self._followed_up = False
+        self._kept = self._followed_up = self._met_hidden = False
         self._cell_time = limits.notebook_seconds
         self._time: dict[Account, float] = {}
 
@@ -186,7 +190,7 @@ class NotebookRun:
             quota = Quota(self._limits.notebook_output, self._shares.output)
             first = self._supervisor.start()
             talk = Talk(first, self._supervisor, self._limits, self._job, quota)
-            self._kept = False
+            self._kept = self._met_hidden = False
             try:
                 self._take_steps(talk)
                 self._keep()
@@ -293,6 +297,7 @@ class NotebookRun:
             return
         seconds = min(self._limits.question_seconds, left)
         spent = Spent()
+        self._met_hidden |= question.hidden
         try:
             with self._supervisor.timed(seconds, spent):
                 reply = talk.ask(question, seconds)
@@ -302,6 +307,8 @@ class NotebookRun:
             self._shares.replies.take(weight(reply))
         except Full:
             reply = {"error": _TOO_LONG, "look": "Return only what the task asks for."}
+        if "error" in reply and self._met_hidden and not question.hidden:
+            reply = {**reply, **_NO_WORDS}  # they would be shown, and may tell of a hidden case
         self._replies[place] = reply
 
     def _housekeeping(self) -> AbstractContextManager[None]:
