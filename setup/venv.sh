@@ -32,6 +32,10 @@ choose_python() {
     return 1
 }
 
+if [ -L .venv ]; then
+    say ".venv is a link to $(readlink .venv), and what it leads to is not touched: delete the link"
+    exit 1
+fi
 python=$(choose_python)
 version=$("$python" -c 'import sys; print(sys.version.split()[0], "of", sys.base_prefix)')
 # Scripts in a .venv hold its path, so that one which was moved is of no use.

@@ -69,7 +69,7 @@ CLASS = (
         student("Mallory", "Moss"),
         (Change("t11", "", FORGED),),
         also={
-            "../../../autograder/lab4a/grade.py": "def check(*_): return 4.0\n",
+            "../../../autograder/labs/lab4a/hidden.py": "def check(*_): return 4.0\n",
             "lab_utils/__init__.py": "raise SystemExit\n",
             "sitecustomize.py": "raise SystemExit\n",
         },
