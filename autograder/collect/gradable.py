@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 import nbformat
 
-from autograder.collect.notebook import BrokenNotebook, Cell, read_cells
+from autograder.collect.notebook import BrokenNotebook, ReadCell, read_cells
 from autograder.collect.recognise import recognise
 from autograder.collect.records import MB, Bounds, Notes, RemarkKind, shown
 from autograder.collect.released import Released, plain
@@ -36,7 +36,7 @@ class _Found:
     """A notebook that was handed in, and which one of the lab it is."""
 
     member: Member
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[ReadCell, ...] = ()
     broken: str = ""
     """Why it cannot be read."""
 
@@ -89,7 +89,7 @@ def _which(found: _Found, release: Mapping[str, Released]) -> str | None:
     return best if close[best] >= 0.8 and list(close.values()).count(close[best]) == 1 else None
 
 
-def _familiarity(cells: Sequence[Cell], released: Released) -> float:
+def _familiarity(cells: Sequence[ReadCell], released: Released) -> float:
     """How many of the released cells are there, by ``grade_id`` or by text: from 0 to 1."""
     ids = {cell.grade_id for cell in cells}
     texts = {plain(cell.source) for cell in cells}

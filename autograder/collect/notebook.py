@@ -15,7 +15,7 @@ class BrokenNotebook(Exception):
 
 
 @dataclass(frozen=True)
-class Cell:
+class ReadCell:
     """What counts of a cell. Outputs do not: every cell is run again."""
 
     cell_type: str
@@ -33,7 +33,7 @@ class Cell:
         return grade_id if isinstance(grade_id, str) else None
 
 
-def read_cells(data: bytes, limits: Bounds) -> list[Cell]:
+def read_cells(data: bytes, limits: Bounds) -> list[ReadCell]:
     """The cells of a notebook.
 
     Raises:
@@ -91,7 +91,7 @@ def _cells_of(sheet: dict[str, Any]) -> list[Any]:
     return cells if isinstance(cells, list) else []
 
 
-def _cell(content: dict[str, Any], limits: Bounds) -> Cell:
+def _cell(content: dict[str, Any], limits: Bounds) -> ReadCell:
     cell_type = content.get("cell_type")
     source = _text(content.get("source", content.get("input")))
     if cell_type == "heading":  # format 3
@@ -100,7 +100,7 @@ def _cell(content: dict[str, Any], limits: Bounds) -> Cell:
         cell_type = "markdown"
     metadata = content.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    return Cell(
+    return ReadCell(
         cell_type if cell_type in ("code", "markdown") else "raw",
         source,
         marks if isinstance(marks, dict) else {},

@@ -35,7 +35,7 @@ class Recognised:
     """Numbers of cells that only repeat what was released."""
 
 
-def recognise(cells: Sequence[Cell], released: Released) -> Recognised:
+def recognise(cells: Sequence[ReadCell], released: Released) -> Recognised:
     """Match the cells that were handed in with those that were released."""
     texts = [plain(cell.source) for cell in cells]
     defined = [definitions(text) for text in texts]
@@ -65,7 +65,7 @@ def recognise(cells: Sequence[Cell], released: Released) -> Recognised:
 
 
 def _claims(
-    cells: Sequence[Cell], texts: list[str], defined: list[frozenset[str]], released: Released
+    cells: Sequence[ReadCell], texts: list[str], defined: list[frozenset[str]], released: Released
 ) -> dict[int, list[int]]:
     """Who bears the ``grade_id`` of which cell, and is not clearly another one."""
     at_of = {grade_id: at for at, grade_id in released.marked.items()}
@@ -143,7 +143,7 @@ def _add_unmarked(known: dict[int, int], texts: list[str], released: Released) -
 
 
 def _add_between(
-    known: dict[int, int], cells: Sequence[Cell], texts: list[str], released: Released
+    known: dict[int, int], cells: Sequence[ReadCell], texts: list[str], released: Released
 ) -> None:
     """A solution of which not a word is left: the only cell where it should be."""
     for at in [at for at in released.marked if at not in known and released.is_solution(at)]:

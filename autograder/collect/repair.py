@@ -55,10 +55,12 @@ class _Slot:
     """One cell of the mended notebook: a released one, one that was handed in, or both."""
 
     at: int | None
-    cell: Cell | None
+    cell: ReadCell | None
 
 
-def repair(cells: Sequence[Cell], released: Released) -> tuple[NotebookNode, tuple[Remark, ...]]:
+def repair(
+    cells: Sequence[ReadCell], released: Released
+) -> tuple[NotebookNode, tuple[Remark, ...]]:
     """The mended notebook, and what had to be done."""
     notes = Notes()
     found = recognise(cells, released)
@@ -85,7 +87,7 @@ def repair(cells: Sequence[Cell], released: Released) -> tuple[NotebookNode, tup
     return notebook, notes.remarks(SENTENCES, notebook=released.name)
 
 
-def solution_texts(cells: Sequence[Cell], found: Recognised, released: Released) -> int:
+def solution_texts(cells: Sequence[ReadCell], found: Recognised, released: Released) -> int:
     """How many solutions somebody has worked on."""
     return sum(
         plain(cells[found.known[at]].source) not in ("", released.texts[at])
@@ -94,7 +96,9 @@ def solution_texts(cells: Sequence[Cell], found: Recognised, released: Released)
     )
 
 
-def _note_damage(at: int, cell: Cell, found: Recognised, released: Released, notes: Notes) -> None:
+def _note_damage(
+    at: int, cell: ReadCell, found: Recognised, released: Released, notes: Notes
+) -> None:
     wanted = released.cells[at]
     grade_id = released.marked[at]
     marks = wanted.metadata["nbgrader"]
