@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from autograder.collect.notebook import Cell
+from autograder.collect.notebook import ReadCell
 from autograder.collect.released import Released, definitions, plain
 
 TOKEN = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|\w+|[^\w\s]")

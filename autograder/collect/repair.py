@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder.collect.notebook import Cell
+from autograder.collect.notebook import ReadCell
 from autograder.collect.recognise import Recognised, recognise
 from autograder.collect.records import Notes, RemarkKind
 from autograder.collect.released import Released, plain
