@@ -268,6 +268,21 @@ def test_hidden_cases_come_after_all_public_ones(executor: Executor) -> None:
     assert "told" not in str(replies.replies[1])
 
 
+def test_code_that_has_met_a_hidden_case_has_no_words_for_a_public_one(executor: Executor) -> None:
+    question = Question("lab4a", "2.1", "recompute_set", public_cases("2.1")[0].given)
+    cell = Cell("c", "def recompute_set(target, kept):\n    raise ValueError('CHOSEN')")
+    job = Job(
+        "student",
+        [Notebook("02", [cell, question, replace(question, hidden=True)])],
+        follow_up=lambda *_: [question],
+    )
+    before, hidden, after = executor.run(job).notebooks[0].replies
+    assert "CHOSEN" in before["error"]
+    assert "CHOSEN" in hidden["error"]  # which the judge tells nobody
+    assert after["error"] == "your code ended with an error"
+    assert "CHOSEN" not in str(after)
+
+
 GLOO = """
 import os, torch, torch.distributed as dist
 os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500", "GLOO_SOCKET_IFNAME": "lo"}

@@ -308,7 +308,8 @@ class NotebookRun:
         except Full:
             reply = {"error": _TOO_LONG, "look": "Return only what the task asks for."}
         if "error" in reply and self._met_hidden and not question.hidden:
-            reply = {**reply, **_NO_WORDS}  # they would be shown, and may tell of a hidden case
+            # Its words would be shown, and may tell of a hidden case.
+            reply = {part: word for part, word in reply.items() if part == "kind"} | _NO_WORDS
         self._replies[place] = reply
 
     def _housekeeping(self) -> AbstractContextManager[None]:
