@@ -114,9 +114,10 @@ FORGERIES = {
         "get_ipython().display_formatter.format = lambda *_, **__: ({'text/plain': '2.0'}, {})"
     ),
     "the checks are patched": (
-        "import lab_utils.kit.ask as ask, lab_utils.kit.judge as judge\n"
-        "import lab_utils.labs.lab4a as lab\n"
-        "judge.outcome = ask._where = lambda *_: ()\n"
+        "import lab_utils.kit.ask as ask, lab_utils.labs.lab4a as lab\n"
+        "ask._where = lambda *_: ()\n"
+        "import lab_utils.kit.judge as judge  # which is not there\n"
+        "judge.outcome = lambda *_: ()\n"
         "judge.Verdict.points = property(lambda self: self.task.points)\n"
         "lab.check = lambda *_: 2.0"
     ),
