@@ -27,12 +27,8 @@ from lab_utils.labs.graphs.judge.clones import (
 )
 from lab_utils.labs.graphs.judge.pairing import by_structure
 from lab_utils.labs.graphs.judge.reads import rewire_findings
-from lab_utils.labs.graphs.judge.waits import (
-    Timeline,
-    repeated_waits,
-    timeline_as_meant,
-    wait_findings,
-)
+from lab_utils.labs.graphs.judge.timeline import Timeline, timeline_as_meant
+from lab_utils.labs.graphs.judge.waits import repeated_waits, wait_findings
 from lab_utils.steps.compare.diff import diff
 from lab_utils.steps.graph import (
     CycleError,

@@ -216,6 +216,16 @@ def test_two_files_are_told_apart_by_an_update_that_is_gone() -> None:
     assert not verdict.findings["A-1"] + verdict.findings["A-3"]
 
 
+def test_two_files_with_a_circle_of_waits_lose_the_last_part_alone() -> None:
+    text = reference("llm_mlp_ar.dot").rstrip().removesuffix("}")
+    text += "  d_l2_up_proj -> l2_gate_proj_recomp [style=dashed];\n}\n"
+    with pytest.raises(LabError, match="circle"):
+        read_dot(text)
+    verdict = judge_pair(read_dot(reference("llm_mlp.dot")), read_dot(text, circles=True))
+    assert [bool(found) for found in verdict.findings.values()] == [False, False, True]
+    assert "l2_gate_proj_recomp" in verdict.findings["A-3"][0].yours
+
+
 def test_batch_norm_is_not_run_twice() -> None:
     graph = _traced(_BatchNorm())
     relu = next(n for n in graph.nodes if n.target is torch.ops.aten.relu.default)

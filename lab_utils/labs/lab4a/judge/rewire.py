@@ -12,7 +12,8 @@ from lab_utils.labs.graphs.judge import changed_nodes, over_budget, unwritable, 
 from lab_utils.labs.graphs.judge.clones import forward_changes
 from lab_utils.labs.graphs.judge.reads import rewire_findings
 from lab_utils.labs.graphs.judge.rewrite import by_names
-from lab_utils.labs.graphs.judge.waits import timeline_of, wait_findings
+from lab_utils.labs.graphs.judge.timeline import timeline_of
+from lab_utils.labs.graphs.judge.waits import wait_findings
 from lab_utils.labs.graphs.nodes import by_name
 from lab_utils.labs.graphs.replies import graph_of
 from lab_utils.steps.graph import copy_graph
