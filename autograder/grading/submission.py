@@ -15,7 +15,7 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.grading.hidden import hidden_of
 from autograder.grading.plan import LabPlan, NotebookPlan, Test, keyed_cells
-from autograder.grading.sandbox import Cell, Notebook, Question
+from autograder.grading.sandbox import Code, Notebook, Question
 from autograder.remark import Remark
 from lab_utils.kit.lab import lab_called
 from lab_utils.kit.task import Case
@@ -106,14 +106,14 @@ def notebooks_of(
 
 def _steps(
     part: NotebookPlan, book: NotebookNode, cases: Mapping[Test, Sequence[Case]]
-) -> Iterator[Cell | Question]:
+) -> Iterator[Code | Question]:
     met = set()
     for key, cell in keyed_cells(book):
         met.add(key)
         if key in part.tests:
             yield from _test(part, key, cases)
         else:
-            yield Cell(key, part.locked.get(key, cell.source))
+            yield Code(key, part.locked.get(key, cell.source))
     for key in part.tests:
         if key not in met:
             yield from _test(part, key, cases)
@@ -121,10 +121,10 @@ def _steps(
 
 def _test(
     part: NotebookPlan, key: str, cases: Mapping[Test, Sequence[Case]]
-) -> Iterator[Cell | Question]:
+) -> Iterator[Code | Question]:
     test = part.tests[key]
     if not test.task:
-        yield Cell(key, test.source)
+        yield Code(key, test.source)
     public = len(lab_called(test.lab).public_cases(test.task)) if test.task else 0
     for number, case in enumerate(cases.get(test, ())):
         hidden = number >= public

@@ -31,7 +31,7 @@ from autograder.collect.records import RemarkKind
 from autograder.grading.judge.judges import JudgeFailed
 from autograder.grading.sandbox import Isolation, Reached, SandboxFailed
 from autograder.grading.sandbox.clean.markup import SAFE
-from autograder.grading.sandbox.host.job import Cell, CellResult, Question, Trouble
+from autograder.grading.sandbox.host.job import CellResult, Code, Question, Trouble
 from autograder.grading.sandbox.host.limits import Limits
 from autograder.grading.sandbox.inside.protocol import frame
 from autograder.grading.sandbox.wire import talk
@@ -92,7 +92,7 @@ def shown(data: dict[str, str]) -> list[dict[str, Any]]:
         {"output": {"output_type": "stream", "name": "stdout", "text": "after"}},
         {"ran": {"count": 1, "failed": False}},
     )
-    assert done.run(Cell("a", "…"), result, 10) == []
+    assert done.run(Code("a", "…"), result, 10) == []
     return result.outputs
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.grading.sandbox import (
-    Cell,
+    Code,
     Executor,
     Isolation,
     Job,
@@ -69,19 +69,19 @@ def is_right(reply: dict[str, object]) -> bool:
 
 
 def honest_job(name: str) -> Job:
-    return Job(name, [Notebook("01", [Cell("honest", HONEST), question()])])
+    return Job(name, [Notebook("01", [Code("honest", HONEST), question()])])
 
 
-def hostile_cell(attack: Attack, places: dict[str, str]) -> Cell:
+def hostile_cell(attack: Attack, places: dict[str, str]) -> Code:
     text = attack.cell
     for name, place in places.items():
         text = text.replace(name, place)
-    return Cell("attack", text)
+    return Code("attack", text)
 
 
 def hostile_job(attack: Attack, places: dict[str, str]) -> Job:
     """The attack, then honest work in the same notebook and in the next one."""
-    cells = [hostile_cell(attack, places), Cell("honest", HONEST)]
+    cells = [hostile_cell(attack, places), Code("honest", HONEST)]
     notebooks = [Notebook("01", [*cells, question()]), *honest_job("").notebooks]
     return Job(attack.name, notebooks, attack.files)
 
@@ -152,8 +152,8 @@ def bad_answer_job(answer: Answer) -> Job:
     """One function that misbehaves, and a file that is as it should be."""
     body = answer.body or "return []"
     function = f"{answer.before}\ndef recompute_set(target, kept):\n    {body}\n"
-    cells = [Cell("file", "open('made.dot', 'w').write('by hand')"), Cell("answer", function)]
-    steps: list[Cell | Question] = [*cells, question(), Question(LAB, "1.5", "made.dot")]
+    cells = [Code("file", "open('made.dot', 'w').write('by hand')"), Code("answer", function)]
+    steps: list[Code | Question] = [*cells, question(), Question(LAB, "1.5", "made.dot")]
     return Job(answer.name, [Notebook("01", steps)])
 
 
@@ -244,9 +244,9 @@ def test_a_notebook_learns_nothing_of_what_the_one_before_was_asked() -> None:
     """Whatever it does when it is asked, the next one finds what the cells left, and no more."""
 
     def job(times: int) -> Job:
-        cells = [Cell("c", ASKED.replace("TIMES", str(times)))]
+        cells = [Code("c", ASKED.replace("TIMES", str(times)))]
         first = Notebook("01", [*cells, replace(question(), hidden=True)])
-        return Job(str(times), [first, Notebook("02", [Cell("look", LOOKS)])])
+        return Job(str(times), [first, Notebook("02", [Code("look", LOOKS)])])
 
     with warm.warm_executor(LIMITS, require=Isolation.NAMESPACES) as executor:
         few, many = (executor.run(job(times)) for times in (0, 30))
@@ -265,7 +265,10 @@ def recompute_set(target, kept):
 
 @pytest.mark.parametrize("end", ["raise ValueError('CHOSEN')", "os._exit(37)", "os.kill(2, 10)"])
 def test_no_remark_has_words_of_code_that_has_met_a_hidden_case(end: str) -> None:
-    steps = [Cell("c", CHOOSES.replace("END", end)), replace(question(), hidden=True)]
+    steps: list[Code | Question] = [
+        Code("c", CHOOSES.replace("END", end)),
+        replace(question(), hidden=True),
+    ]
     with warm.warm_executor(LIMITS, require=Isolation.NAMESPACES) as executor:
         result = executor.run(Job("a", [Notebook("01", steps)]))
     said = {remark.text for remark in result.remarks}
@@ -274,7 +277,7 @@ def test_no_remark_has_words_of_code_that_has_met_a_hidden_case(end: str) -> Non
 
 def test_all_that_a_submission_shows_is_bounded() -> None:
     limits = replace(LIMITS, notebook_output=250_000, submission_output=400_000)
-    cells = [Cell(str(n), f"print('x' * 80_000, {n})\n1 / 0") for n in range(10)]
+    cells = [Code(str(n), f"print('x' * 80_000, {n})\n1 / 0") for n in range(10)]
     with warm.warm_executor(limits, require=Isolation.NAMESPACES) as executor:
         result = executor.run(Job("a", [Notebook(str(n), cells) for n in range(3)]))
     sizes = [
@@ -292,7 +295,7 @@ def test_all_that_a_submission_shows_is_bounded() -> None:
 @pytest.mark.parametrize("level", [Isolation.FULL, Isolation.NAMESPACES])
 def test_the_supervisor_is_another_user(level: Isolation) -> None:
     look = "import os\nrows = open('/proc/1/status').read().splitlines()\n"
-    cell = Cell("c", look + "print(os.getuid(), *(row for row in rows if row.startswith('Uid')))")
+    cell = Code("c", look + "print(os.getuid(), *(row for row in rows if row.startswith('Uid')))")
     with Executor(level, limits=LIMITS, jobs=1, preload=()) as executor:
         if executor.reached.level is not level:
             pytest.skip(str(executor.reached))

@@ -13,7 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 from autograder.grading.sandbox import (
-    Cell,
+    Code,
     Executor,
     Isolation,
     Job,
@@ -43,7 +43,7 @@ def executor() -> Iterator[Executor]:
 
 def run(executor: Executor, *sources: str) -> Result:
     """Each source is a notebook with one cell."""
-    notebooks = [Notebook(f"{n:02}", [Cell("c", source)]) for n, source in enumerate(sources)]
+    notebooks = [Notebook(f"{n:02}", [Code("c", source)]) for n, source in enumerate(sources)]
     return executor.run(Job("student", notebooks))
 
 
@@ -122,7 +122,7 @@ def comparable(outputs: list[dict[str, Any]]) -> list[Any]:
 
 @pytest.mark.slow
 def test_outputs_are_those_of_nbclient(executor: Executor, tmp_path: Path) -> None:
-    cells = [Cell(str(n), source) for n, source in enumerate(CELLS)]
+    cells = [Code(str(n), source) for n, source in enumerate(CELLS)]
     ours = executor.run(Job("student", [Notebook("01", cells)])).notebooks[0].cells
     theirs = nbclient_outputs(CELLS, tmp_path)
     for source, mine, other in zip(CELLS, ours, theirs, strict=True):
@@ -153,7 +153,7 @@ def test_lent_functions_are_called_elsewhere_and_given_back(executor: Executor) 
     wrong = "def recompute_set(target, kept):\n    return []\n"
     question = Question("lab4a", "2.2", "inject_recomputation", case.given)
     lent = replace(question, lent=("recompute_set",))
-    cells = [Cell("c", f"{_imports()}\n{wrong}\n{solution_text('inject_recomputation')}")]
+    cells = [Code("c", f"{_imports()}\n{wrong}\n{solution_text('inject_recomputation')}")]
     calls = []
 
     def lend(asked: Question, name: str, arguments: Any) -> Any:
@@ -171,7 +171,7 @@ def test_a_loop_in_an_earlier_function_takes_no_time_from_lent_ones() -> None:
     loop = "def recompute_set(target, kept):\n    while True:\n        pass\n"
     own = Question("lab4a", "2.2", "inject_recomputation", case.given)
     lent = replace(own, lent=("recompute_set",))
-    cells = [Cell("c", f"{_imports()}\n{loop}\n{solution_text('inject_recomputation')}")]
+    cells = [Code("c", f"{_imports()}\n{loop}\n{solution_text('inject_recomputation')}")]
 
     def lend(asked: Question, name: str, arguments: Any) -> Any:
         return HIDDEN.lend(name, case, arguments)
@@ -198,7 +198,7 @@ def test_a_follow_up_sees_the_replies_and_is_answered(executor: Executor) -> Non
         seen.extend(replies)
         return [replace(question, name="other")]
 
-    cells = [Cell("c", "recompute_set = lambda target, kept: []\nother = lambda *_: [_[0]]")]
+    cells = [Code("c", "recompute_set = lambda target, kept: []\nother = lambda *_: [_[0]]")]
     job = Job("student", [Notebook("02", [*cells, question])], follow_up=follow_up)
     replies = executor.run(job).notebooks[0].replies
     assert seen == [{"answer": []}]
@@ -208,7 +208,7 @@ def test_a_follow_up_sees_the_replies_and_is_answered(executor: Executor) -> Non
 def test_a_question_is_asked_where_it_stands(executor: Executor) -> None:
     case = public_cases("2.1")[0]
     question = Question("lab4a", "2.1", "answer", case.given)
-    cells = [Cell(str(n), f"answer = lambda target, kept: [target] * {n}") for n in range(3)]
+    cells = [Code(str(n), f"answer = lambda target, kept: [target] * {n}") for n in range(3)]
     steps = [step for cell in cells for step in (cell, question)]
     replies = executor.run(Job("student", [Notebook("02", steps)])).notebooks[0].replies
     assert [len(reply["answer"]) for reply in replies] == [0, 1, 2]
@@ -227,8 +227,8 @@ def test_what_is_asked_reaches_no_cell_and_no_later_notebook(executor: Executor)
     """Hidden graphs are among it, and cells can show what they like."""
     given = public_cases("2.1")[0].given
     question = Question("lab4a", "2.1", "recompute_set", given)
-    look = Cell("look", "import os; print(globals().get('seen'), os.listdir())")
-    first = Notebook("01", [Cell("keeps", KEEPS), question, look])
+    look = Code("look", "import os; print(globals().get('seen'), os.listdir())")
+    first = Notebook("01", [Code("keeps", KEEPS), question, look])
     result = executor.run(Job("student", [first, Notebook("02", [look])]))
     assert result.notebooks[0].replies == [{"answer": ["sin"]}]
     assert text_of(result, 0) == "[] []\n"
@@ -238,8 +238,8 @@ def test_what_is_asked_reaches_no_cell_and_no_later_notebook(executor: Executor)
 def test_what_a_later_task_is_given_answers_no_earlier_one(executor: Executor) -> None:
     """However a student orders the tests."""
     given = public_cases("2.1")[0].given
-    cells = [Cell("c", "seen = []\ndef early(*_): return list(seen)\n")]
-    cells += [Cell("d", "def late(*_):\n    seen.append('told')\n    return ['x']\n")]
+    cells = [Code("c", "seen = []\ndef early(*_): return list(seen)\n")]
+    cells += [Code("d", "def late(*_):\n    seen.append('told')\n    return ['x']\n")]
     later, earlier = (Question("lab4a", "2.1", name, given) for name in ("late", "early"))
     later = replace(later, task="2.2", given=public_cases("2.2")[0].given)
     job = Job("student", [Notebook("01", [*cells, later, earlier])])
@@ -249,9 +249,9 @@ def test_what_a_later_task_is_given_answers_no_earlier_one(executor: Executor) -
 def test_what_comes_before_too_many_fatal_cells_is_asked_about(executor: Executor) -> None:
     given = public_cases("2.1")[0].given
     question = Question("lab4a", "2.1", "answer", given)
-    steps: list[Cell | Question] = [Cell("c", "answer = lambda target, kept: [target]"), question]
-    steps += [Cell(f"fatal {n}", "import os; os._exit(0)") for n in range(5)]
-    steps += [Cell("d", "other = answer"), replace(question, task="2.2", name="other")]
+    steps: list[Code | Question] = [Code("c", "answer = lambda target, kept: [target]"), question]
+    steps += [Code(f"fatal {n}", "import os; os._exit(0)") for n in range(5)]
+    steps += [Code("d", "other = answer"), replace(question, task="2.2", name="other")]
     first, last = executor.run(Job("student", [Notebook("01", steps)])).notebooks[0].replies
     assert first == {"answer": ["sin"]}
     assert "did not get that far" in last["error"]
@@ -259,8 +259,8 @@ def test_what_comes_before_too_many_fatal_cells_is_asked_about(executor: Executo
 
 def test_hidden_cases_come_after_all_public_ones(executor: Executor) -> None:
     """What is told of a public case may hold anything that the process has met before."""
-    cells = [Cell("c", "met = []\ndef first(*_):\n    met.append('told')\n    return ['x']\n")]
-    cells += [Cell("d", "def second(*_): return list(met)\n")]
+    cells = [Code("c", "met = []\ndef first(*_):\n    met.append('told')\n    return ['x']\n")]
+    cells += [Code("d", "def second(*_): return list(met)\n")]
     given = public_cases("2.1")[0].given
     hidden = Question("lab4a", "2.1", "first", given, hidden=True)
     public = Question("lab4a", "2.2", "second", public_cases("2.2")[0].given)
@@ -270,7 +270,7 @@ def test_hidden_cases_come_after_all_public_ones(executor: Executor) -> None:
 
 def test_code_that_has_met_a_hidden_case_has_no_words_for_a_public_one(executor: Executor) -> None:
     question = Question("lab4a", "2.1", "recompute_set", public_cases("2.1")[0].given)
-    cell = Cell("c", "def recompute_set(target, kept):\n    raise ValueError('CHOSEN')")
+    cell = Code("c", "def recompute_set(target, kept):\n    raise ValueError('CHOSEN')")
     job = Job(
         "student",
         [Notebook("02", [cell, question, replace(question, hidden=True)])],
@@ -390,7 +390,7 @@ def hasty() -> Iterator[Executor]:
 
 def run_cells(executor: Executor, *sources: str) -> Result:
     """One notebook with these cells."""
-    cells = [Cell(str(number), source) for number, source in enumerate(sources)]
+    cells = [Code(str(number), source) for number, source in enumerate(sources)]
     return executor.run(Job("student", [Notebook("01", cells)]))
 
 

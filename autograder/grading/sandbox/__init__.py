@@ -28,8 +28,8 @@ not heed it is killed.
 
 from autograder.grading.sandbox.host.isolation import Isolation, NotIsolated, Reached, SandboxFailed
 from autograder.grading.sandbox.host.job import (
-    Cell,
     CellResult,
+    Code,
     Job,
     Notebook,
     NotebookResult,
@@ -42,8 +42,8 @@ from autograder.grading.sandbox.host.limits import Limits
 from autograder.grading.sandbox.host.pool import Executor
 
 __all__ = [
-    "Cell",
     "CellResult",
+    "Code",
     "Executor",
     "Isolation",
     "Job",

@@ -56,8 +56,8 @@ def derived_files() -> Files:
         for task, case in _all_cases(name, graph).items():
             hidden.setdefault(task, []).extend(without_nodes(case, name, graph))
 
-    for case in hidden["1.3"]:
-        del case["given"]["pace"]  # the grader tells the times, run by run
+    for timed in hidden["1.3"]:
+        del timed["given"]["pace"]  # the grader tells the times, run by run
 
     original = _trace(*_PUBLIC_MODELS["llm_mlp"])
     rewritten = rewrite(original, block_activations(original)).graph

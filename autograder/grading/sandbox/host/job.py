@@ -16,7 +16,7 @@ Reply = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Cell:
+class Code:
     """A code cell to run."""
 
     id: str
@@ -51,12 +51,12 @@ class Notebook:
     """Cells to run and questions to ask, in order."""
 
     name: str
-    steps: Sequence[Cell | Question]
+    steps: Sequence[Code | Question]
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[Code]:
         """The cells alone."""
-        return [step for step in self.steps if isinstance(step, Cell)]
+        return [step for step in self.steps if isinstance(step, Code)]
 
     @property
     def questions(self) -> list[Question]:

@@ -13,8 +13,8 @@ from typing import Protocol
 from autograder.grading.sandbox.clean.hostile import weight
 from autograder.grading.sandbox.clean.shown import Full, Quota
 from autograder.grading.sandbox.host.job import (
-    Cell,
     CellResult,
+    Code,
     Job,
     Notebook,
     NotebookResult,
@@ -147,8 +147,8 @@ class NotebookRun:
         self._replies: dict[int, Reply] = {}
         self._fatal_cells: set[str] = set()
         self._fatal: dict[Account, str] = {}
-        self._busy: Cell | Question | None = None
-        self._end: Cell | None = None
+        self._busy: Code | Question | None = None
+        self._end: Code | None = None
         self._states: dict[int, int] = {}
         self._kept = self._followed_up = self._met_hidden = False
         self._cell_time = limits.notebook_seconds
@@ -165,7 +165,7 @@ class NotebookRun:
             for _ in range(_MOST_RUNS):
                 if self._survives_a_run() or self._cell_time <= 0:
                     break
-            if isinstance(self._busy, Cell) and self._states:
+            if isinstance(self._busy, Code) and self._states:
                 # All before the last fatal cell has run to its end: it can be asked about.
                 self._end, self._cell_time = self._busy, self._limits.notebook_seconds
                 self._survives_a_run()
@@ -214,12 +214,12 @@ class NotebookRun:
         """Run the cells, and note what is defined where a function is to be tested."""
         self._states = {}
         cells = questions = 0
-        before: Cell | Question | None = None
+        before: Code | Question | None = None
         for step in self._notebook.steps:
             if step is self._end:
                 return
             self._busy = step
-            if isinstance(step, Cell):
+            if isinstance(step, Code):
                 self._run(talk, cells, step)
                 cells += 1
             else:
@@ -264,7 +264,7 @@ class NotebookRun:
                     talk.recall(states[question.task])
             self._ask(talk, place, question)
 
-    def _run(self, talk: Talk, place: int, cell: Cell) -> None:
+    def _run(self, talk: Talk, place: int, cell: Code) -> None:
         if cell.id in self._fatal_cells:
             return
         if self._cell_time <= 0:
@@ -325,12 +325,12 @@ class NotebookRun:
 
     def _note_fatal(self, over: Over) -> None:
         text = str(over)
-        if not isinstance(self._busy, Cell):
+        if not isinstance(self._busy, Code):
             text = _WHILE_ASKED.get(over.trouble, text)
         self._remark(over.trouble, text, self._busy)
         if isinstance(self._busy, Question):
             self._fatal[_account(self._busy)] = text
-        elif isinstance(self._busy, Cell):
+        elif isinstance(self._busy, Code):
             self._fatal_cells.add(self._busy.id)
 
     def _keep(self) -> None:
@@ -339,7 +339,7 @@ class NotebookRun:
             text = "wrote too many files: not all of them are there for the next notebook"
             self._remark(Trouble.DISK, text)
 
-    def _remark(self, trouble: Trouble, text: str, where: Cell | Question | None = None) -> None:
+    def _remark(self, trouble: Trouble, text: str, where: Code | Question | None = None) -> None:
         place = f"task {where.task}" if isinstance(where, Question) else where.id if where else ""
         remark = Remark(trouble, text, self._notebook.name, place)
         if remark not in self.remarks:

@@ -11,8 +11,8 @@ from autograder.grading.sandbox.clean.hostile import Spoiled, clean_count, clean
 from autograder.grading.sandbox.clean.markup import SAFE, TooMuch
 from autograder.grading.sandbox.clean.shown import LAST_WORDS, Display, Full, Quota, Shown
 from autograder.grading.sandbox.host.job import (
-    Cell,
     CellResult,
+    Code,
     Job,
     Output,
     Question,
@@ -50,7 +50,7 @@ class Talk:
         self._states = 0
         self._state: int | None = None
 
-    def run(self, cell: Cell, result: CellResult, seconds: float) -> list[Trouble]:
+    def run(self, cell: Code, result: CellResult, seconds: float) -> list[Trouble]:
         """Run a cell that has so many seconds; ``result`` takes what it shows meanwhile.
 
         Raises:
