@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
-from lab_utils.instruments.counting import Tally, added_up, exp, sqrt
+from lab_utils.instruments.counting import Number, Tally, added_up, exp, sqrt
 
 
 class Cost(NamedTuple):
@@ -239,14 +239,6 @@ def softmax_by(each: Callable[[Sequence[Any]], Any]) -> Definition:
     return cache_key(made, "softmax", each)
 
 
-def norm_centred_twice(row: Sequence[Any]) -> list[Any]:
-    """x - mean computed for the variance, and again for the quotient."""
-    mean = added_up(row) / len(row)
-    variance = added_up((x - mean) * (x - mean) for x in row) / len(row)
-    deviation = sqrt(variance)
-    return [(x - mean) / deviation for x in row]
-
-
 def norm_centred_again(row: Sequence[Any]) -> list[Any]:
     """x - mean shared inside the square, and computed again for the quotient."""
     mean = added_up(row) / len(row)
@@ -339,6 +331,31 @@ def attention_by(
         return result
 
     made.__name__ = f"attention {scale} {soft_rows} {projections} {each.__name__}"
+    return made
+
+
+def attention_from_zero(tally: Tally, B: int, M: int, N: int, K: int) -> Any:
+    """In every product as many additions as multiplications."""
+    made = attention(tally, B, M, N, K)
+    zero = Number(0.0, tally)
+    for _ in range(B * (3 * M * N + M * M + M * N)):
+        _ = zero + 0
+    return made
+
+
+def attention_swapped(tally: Tally, B: int, M: int, K: int, N: int) -> Any:
+    """The dimensions read as [B, M, K, N]."""
+    return attention(tally, B, M, N, K)
+
+
+def attention_own_weights(tally: Tally, B: int, M: int, N: int, K: int) -> Any:
+    """Every item of the batch with weights of its own."""
+    made: list[Any] = []
+    for x, weights in zip(
+        tally.array("input", B, M, K), tally.array("weight", B, 3, K, N), strict=True
+    ):
+        q, k, v = (product(x, each) for each in weights)
+        made.append(product([soft([dot(a, b) for b in k]) for a in q], v))
     return made
 
 

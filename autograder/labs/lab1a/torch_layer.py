@@ -8,7 +8,7 @@ models take milliseconds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -17,8 +17,23 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from lab_utils.instruments.shapes import Transformer
 
-Layer = tuple[dict[str, int], dict[str, int]]
-"""FLOPs, and elements, by operator."""
+
+class Parts(NamedTuple):
+    """Elements of the factors of a product, and of the product."""
+
+    input: int
+    weight: int
+    output: int
+
+
+class Layer(NamedTuple):
+    """What the products of a layer take, by name."""
+
+    flops: dict[str, int]
+    elements: dict[str, int]
+    parts: dict[str, Parts]
+
+
 DTYPES = {
     "fp64": torch.float64,
     "fp32": torch.float32,
@@ -54,18 +69,18 @@ class Traffic(TorchDispatchMode):
 
 def decoder_layer(model: Transformer, batch: int, new: int, past: int) -> Layer:
     """One layer on ``new`` tokens of each sequence, with keys and values of ``past`` in the cache."""
-    flops: dict[str, int] = {}
-    elements: dict[str, int] = {}
+    layer = Layer({}, {}, {})
 
     def step(name: str, run: Callable[..., torch.Tensor], *inputs: torch.Tensor) -> torch.Tensor:
         with FlopCounterMode(display=False) as counter, Traffic() as traffic:
             made = run(*inputs)
-        flops[name], elements[name] = counter.get_total_flops(), traffic.elements
+        layer.flops[name], layer.elements[name] = counter.get_total_flops(), traffic.elements
+        layer.parts[name] = Parts(*(one.numel() for one in (*inputs, made)))
         return made
 
     with torch.device("meta"):
         _run(step, model, batch, new, past)
-    return flops, elements
+    return layer
 
 
 def _run(step: Any, model: Transformer, batch: int, new: int, past: int) -> None:

@@ -1,4 +1,7 @@
-"""Machines as data, and the roof that they put over every operator."""
+"""Machines as data, the roof that they put over every operator, and pictures of it.
+
+``chart`` draws roofs and operators, ``measure`` finds the roof of this computer.
+"""
 
 from lab_utils.instruments.roofline.machines import (
     A100,
