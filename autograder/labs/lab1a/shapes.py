@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from lab_utils.instruments.roofline import A100, H100, ORIN_NANO, Machine
@@ -11,6 +12,7 @@ TOY = Machine("a toy", {"fp32": 100.0, "bf16": 400.0}, 20.0, 1000.0, 10.0)
 #: Slow memory, fast memory, and one that knows a single type.
 NARROW = Machine("narrow", {"fp32": 7e12, "bf16": 28e12, "int8": 90e12}, 45e9, 6e9, 900e6)
 BROAD = Machine("broad", {"fp64": 2e12, "fp32": 3e12, "fp16": 11e12}, 2500e9, 24e9, 1300e6)
+BOARD = replace(ORIN_NANO, name="board")
 LAPTOP = Machine("laptop", {"fp32": 151e9}, 23e9, 16e9, 2600e6)
 
 TINY = Transformer("tiny", 2, 8, 4, 2, 2, 12, True, 10, 16)
@@ -174,7 +176,7 @@ HIDDEN: Given = {
         "whole numbers": (8194, 28674, "int8", NARROW),
         "too small to cross": (386, 514, "int8", NARROW),
         "fast memory": (2050, 130, "fp16", BROAD),
-        "a board": (3074, 12290, "int8", ORIN_NANO),
+        "a board": (3074, 12290, "int8", BOARD),
         "a narrow output": (16386, 402, "bf16", H100),
         "too narrow to cross": (16386, 290, "bf16", H100),
     },
