@@ -115,7 +115,7 @@ check("2.1", stationary)
 #
 # Loops are not the only order. Return a list of all steps (m, n, k), each once, that moves
 # **fewer tiles** than each of the three loop nests: reads of A, B and C and writes of C,
-# together. Tm, Tn and Tk may be 1 here, as long as two of them are more.
+# together. Tn and Tk are at least 2; Tm may be 1.
 #
 # Watch the film where C stays, at the end of a row: k jumps from its last value back to 0, and
 # both A and B are thrown away. What if it did not jump?
@@ -127,8 +127,8 @@ check("2.1", stationary)
 #
 # ### Task 2.3: the best order (bonus, 1 point)
 #
-# The same function gets one point more if no order at all moves fewer tiles. Two neighbouring
-# steps share a tile only if they differ in one index alone, and then exactly one. So which tile
+# The same function gets one point more if no order at all moves fewer tiles, whatever Tm, Tn and
+# Tk are; here Tn and Tk may be 1 as well. Two neighbouring steps share a tile only if they differ in one index alone, and then exactly one. So which tile
 # is worth most, and can *every* step share one?
 #
 # <details><summary>Help: where does my order lose?</summary>

@@ -8,7 +8,7 @@ from autograder.labs.lab1b.fusion import joined, moved_by_running
 from autograder.labs.lab1b.orders import staying
 from lab_utils.instruments.roofline import A100
 from lab_utils.instruments.tiles import tile_film
-from lab_utils.labs.lab1b.fusion_film import Cost, FusionFilm
+from lab_utils.labs.lab1b.fusion_picture import Cost, FusionFilm
 from lab_utils.labs.lab1b.models import Arrow, transformer_layer
 
 FOLDER = Path("solutions/lab1b/images")

@@ -74,7 +74,7 @@ LAB = Lab(
         "transformer_layer": ".models",
         "arrows_of": ".models",
         "groups_of": ".models",
-        "fusion_film": ".fusion_film",
+        "fusion_film": ".fusion_picture",
         "attention_chart": ".flash",
         "curves": ".flash",
         "tiny_language_model": ".language",
