@@ -66,7 +66,7 @@ def order(case: Case, answer: Sequence[Sequence[int]]) -> Any:
     """Tasks 2.2 and 2.3: your order beside the one in which C stays."""
     tm, tn, tk = map(range, case.given["tiles"])
     plain = [(m, n, k) for m in tm for n in tn for k in tk]
-    return tile_film({"C stays": plain, "yours": [tuple(step) for step in answer]})
+    return tile_film({"C stays": plain, "yours": [(m, n, k) for m, n, k in answer]})
 
 
 def times(case: Case, answer: Sequence[float]) -> Drawing:

@@ -312,7 +312,7 @@ def test_what_counts_is_not_in_the_sandbox(tmp_path: Any) -> None:
 def test_a_picture_shows_yours_beside_what_is_wanted(task: str) -> None:
     case, asked = LAB.public_cases(task)[0], LAB.task_called(task).asks
     shown = SHOW[task](case, LAB.ask(task)(OURS[asked], case.given))
-    picture = getattr(shown, "static", shown)
+    picture: Any = getattr(shown, "static", shown)
     assert "aria-label" in picture.svg
     assert "✗" not in picture.words
 
