@@ -338,6 +338,11 @@ for title, weights in ("as trained", model.weights), ("with one large row", mode
         print(f"{title:18} {way:20} {model.loss(stored):.4f}")
 
 # %% [markdown]
+# As trained, all rows are of like size, and a quarter of the bytes costs nothing that one could
+# see, with many scales or with one. One large row changes that: a single scale has to reach as far
+# as the largest weight, and what is left for all other rows is a few coarse steps. With a scale for
+# each row, only the large row pays.
+#
 # ## Where all three meet: flash attention
 #
 # Attention makes a score for each pair of tokens. Written to memory and read back they are most of
@@ -356,14 +361,14 @@ attention_chart(tokens=4096, head=64)
 # %% [markdown]
 # With 16 KB on chip flash attention moves as much as attention that writes its scores; with the
 # 192 KB that each processor of an A100 has, it moves about an eighth. And if keys and values are
-# stored in a byte each, the wires carry half of that again: fusion, tiling and data types, in
+# stored in a byte each, the wires carry about half of that again: fusion, tiling and data types, in
 # one kernel.
 #
 # ## What you built
 #
 # The three levers of every fast kernel. Loop orders and tile sizes are what Timeloop searches for
-# accelerators, what `tl.dot` in a Triton kernel and the *swizzle* of CUTLASS choose: a swizzled
-# order of tiles is your order that never jumps back. FlashAttention (Dao et al., 2022) is
+# accelerators, what `tl.dot` in a Triton kernel and the *swizzle* of CUTLASS choose: a swizzle
+# visits tiles that share an operand one after the other, as your order does. FlashAttention (Dao et al., 2022) is
 # the chart above, and its paper has the curve as a theorem. Weights in int8 with a scale a row are
 # what LLM.int8() and most engines that serve models ship; the large rows are why it keeps a few of
 # them in 16 bits. In Lab 2 the same loop nests run on an array of processors with memories of its

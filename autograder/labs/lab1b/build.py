@@ -86,12 +86,21 @@ def derived_files() -> Files:
         "1.2": fusion.hidden_times(),
         "1.3": fusion.hidden_fusions(),
         "2.1": _staying_cases("hidden"),
-        **{task: [_order_case(tiles) for tiles in grids] for task, grids in _GRIDS.items()},
-        "2.4": [_budget_case(*one) for one in _BUDGETS["hidden"]],
+        **{
+            task: _nameless([_order_case(tiles) for tiles in grids], "grid")
+            for task, grids in _GRIDS.items()
+        },
+        "2.4": _nameless([_budget_case(*one) for one in _BUDGETS["hidden"]], "product"),
         "2.5": [_product_case(*one) for one in _PRODUCTS["hidden"]],
         "2.6": [_weight_case(name, weight) for name, weight in _hidden_weights().items()],
     }
     return {**case_files("lab1b", public, hidden), **pictures()}
+
+
+def _nameless(cases: list[CaseData], what: str) -> list[CaseData]:
+    """Hidden cases under names that do not tell their sizes: feedback shows names."""
+    many = len(cases)
+    return [{**case, "name": f"{what} {n} of {many}"} for n, case in enumerate(cases, 1)]
 
 
 def elements(keep: str, shape: Place, tiles: Place) -> list[int]:

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.grading.hidden import hidden_of
+from autograder.grading.judge.process import Judge
 from autograder.grading.sandbox.host.house import House
 from autograder.labs.lab1b.build import derived_files, elements
 from autograder.labs.lab1b.fusion import (
@@ -31,6 +32,7 @@ from autograder.labs.lab1b.numbers import DTYPES, best_tiles, quantized_by_searc
 from autograder.labs.lab1b.orders import least, least_by_search, least_of_staying
 from lab_utils.instruments.roofline import A100, item_bytes
 from lab_utils.instruments.tiles.show.walk import count
+from lab_utils.kit.ask import attempt
 from lab_utils.kit.judge import Verdict
 from lab_utils.kit.root import ROOT
 from lab_utils.labs.lab1b import LAB, Op, arrows_of, fusion_film, groups_of, transformer_layer
@@ -89,6 +91,22 @@ def test_a_wrong_cell_loses_points_and_is_told_why(cell: Cell) -> None:
 def test_a_right_cell_has_full_marks(cell: Cell) -> None:
     found = verdict(cell.task, space_of(cell.code))
     assert found.passed, found
+
+
+def test_mistakes_are_named_on_hidden_cases_too() -> None:
+    """Of a hidden case only whole sentences of ours are told: each look is one."""
+    judge = Judge("lab1b")
+    for cell in WRONG:
+        task = LAB.task_called(cell.task)
+        asked, public = space_of(cell.code)[task.asks], len(LAB.public_cases(cell.task))
+        told = set()
+        for place, case in enumerate(hidden_of("lab1b").graded_cases(cell.task)[public:], public):
+            reply = attempt(task, LAB.ask(cell.task), asked, case.given)
+            found = judge.judge(cell.task, place, reply)
+            assert not found["forged"], cell
+            told |= {finding["look"] for finding in found["findings"]}
+        assert told, cell
+        assert "It is right for some, and not for all: what is special here?" not in told, cell
 
 
 def test_there_are_enough_of_them() -> None:

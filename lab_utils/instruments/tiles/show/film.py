@@ -17,7 +17,7 @@ _SIDE, _SMALLEST, _WIDE = 32, 5, 150  # of a tile in pixels, and of a matrix at 
 _GAP, _HEAD, _FOOT, _LEFT = 26, 58, 46, 12
 _CAPTION = (
     "Yellow: on chip now. Orange frame: fetched for this step; green frame: a sum that starts "
-    "as zero. A number says how often a tile has been fetched; the darker, the more often."
+    "as zero. A number says how often a tile has been fetched; the bluer, the more often."
 )
 _LIT = "#ffd23f"
 Steps = Sequence[Tile]
