@@ -38,7 +38,7 @@ class Tally:
         self._read: dict[str, set[int]] = {}
 
     def array(self, name: str, *shape: int) -> Any:
-        """Nested lists of numbers that count, ``array("x", 2, 3)[1][2]``; all of them are positive."""
+        """Nested lists of numbers that count, as in ``array("x", 2, 3)[1][2]``; all above 0."""
         read = self._read.setdefault(name, set())
         made = iter(range(math.prod(shape)))
 
@@ -69,7 +69,9 @@ class Tally:
         return self.light + w * self.heavy
 
     def __repr__(self) -> str:
-        told = [f"{self.counts[kind]:,} {name}" for kind, name in _NAMES.items() if self.counts[kind]]
+        told = [
+            f"{self.counts[kind]:,} {name}" for kind, name in _NAMES.items() if self.counts[kind]
+        ]
         return ", ".join(told) or "nothing counted"
 
 

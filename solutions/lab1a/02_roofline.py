@@ -29,6 +29,7 @@
 import math
 
 import pandas as pd
+from IPython.display import display
 
 from lab_utils.instruments.roofline import A100, H100, MACHINES, ORIN_NANO, Machine, item_bytes
 from lab_utils.instruments.shapes import GPT3_175B, LLAMA3_8B, LLAMA_7B, Transformer
@@ -471,11 +472,11 @@ for machine in (A100, H100, ORIN_NANO):
 # %% [markdown]
 # ## What you built
 #
-# This is how serving is planned. vLLM batches as many sequences as the cache leaves room for, since
-# you have seen that decode without a batch uses one percent of the chip. Llama 3 has grouped
-# queries, since attention never crosses the ridge by itself. *Speculative decoding* lets a small
-# model guess several tokens, so that the large one reads its weights once for all of them: it moves
-# the dot to the right without a batch. The model itself is from Williams, Waterman and Patterson,
+# This is how serving is planned. vLLM batches as many sequences as the cache leaves room for:
+# decode without a batch, as you have seen, uses less than one percent of what the chip can do.
+# Llama 3 has grouped queries, since attention never crosses the ridge by itself. *Speculative
+# decoding* lets a small model guess several tokens, so that the large one reads its weights once
+# for all of them: it moves the dot to the right without a batch. The roofline itself is from Williams, Waterman and Patterson,
 # *Roofline: An Insightful Visual Performance Model for Multicore Architectures* (2009); "How to
 # Scale Your Model" of Google's TPU team plans whole clusters with it.
 #

@@ -22,7 +22,7 @@ from lab_utils.instruments.roofline import (
 from lab_utils.kit.errors import LabError
 
 
-def test_the_figures_are_those_of_the_data_sheets():
+def test_the_figures_are_those_of_the_data_sheets() -> None:
     assert A100.rate("bf16") == 312e12
     assert A100.bandwidth == 1935e9
     assert H100.rate("bf16") / A100.rate("bf16") == pytest.approx(3.17, abs=0.01)
@@ -31,13 +31,13 @@ def test_the_figures_are_those_of_the_data_sheets():
 
 
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=lambda m: m.name)
-def test_fewer_bits_are_never_slower(machine: Machine):
+def test_fewer_bits_are_never_slower(machine: Machine) -> None:
     for one, rate in machine.rates.items():
         assert all(rate <= r for other, r in machine.rates.items() if BYTES[other] < BYTES[one])
 
 
 @given(st.sampled_from(list(MACHINES.values())), st.floats(1e-3, 1e6))
-def test_the_roof_has_its_corner_at_the_ridge(machine: Machine, intensity: float):
+def test_the_roof_has_its_corner_at_the_ridge(machine: Machine, intensity: float) -> None:
     for dtype, rate in machine.rates.items():
         roof, ridge = machine.attainable(intensity, dtype), machine.ridge(dtype)
         assert roof <= rate
@@ -45,7 +45,7 @@ def test_the_roof_has_its_corner_at_the_ridge(machine: Machine, intensity: float
         assert machine.attainable(ridge, dtype) == pytest.approx(rate)
 
 
-def test_an_unknown_type_is_told_with_those_that_are_known():
+def test_an_unknown_type_is_told_with_those_that_are_known() -> None:
     with pytest.raises(UnknownDtype, match="Jetson Orin Nano has no rate for 'fp64': take fp32"):
         ORIN_NANO.rate("fp64")
     with pytest.raises(LabError, match="no data type 'fp4': take one of fp64"):
@@ -53,7 +53,7 @@ def test_an_unknown_type_is_told_with_those_that_are_known():
     assert item_bytes("tf32") == 4
 
 
-def test_a_machine_is_a_value():
+def test_a_machine_is_a_value() -> None:
     assert deepcopy(A100) == A100
     assert pickle.loads(pickle.dumps(A100)) == A100
     with pytest.raises(TypeError):

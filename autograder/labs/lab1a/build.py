@@ -6,7 +6,7 @@ of a clock that is tried, of a scan over batches (notebook 2).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -153,5 +153,3 @@ _MAKE: Mapping[str, Any] = {
     "2.5": _memory,
     "2.6": _ridge,
 }
-
-

@@ -106,9 +106,7 @@ def run(definition: Definition, dims: tuple[int, ...]) -> Cost:
     """What one run counts; feasible for small shapes."""
     tally = Tally()
     made = definition(tally, *dims)
-    return Cost(
-        tally.read("input"), tally.read("weight"), _leaves(made), tally.light, tally.heavy
-    )
+    return Cost(tally.read("input"), tally.read("weight"), _leaves(made), tally.light, tally.heavy)
 
 
 def _leaves(made: Any) -> int:
@@ -137,7 +135,9 @@ def _extended(f: Callable[..., Sequence[Any]], dims: tuple[int, ...]) -> list[Fr
             if other != point:
                 share *= Fraction(first - other, point - other)
         values = _extended(lambda *more, p=point: f(p, *more), tuple(rest))
-        total = [a + share * b for a, b in zip(total or [Fraction(0)] * len(values), values, strict=True)]
+        total = [
+            a + share * b for a, b in zip(total or [Fraction(0)] * len(values), values, strict=True)
+        ]
     return total
 
 
@@ -267,7 +267,8 @@ def norm_no_squares(row: Sequence[Any]) -> list[Any]:
     """The sum of the squares forgotten."""
     mean = added_up(row) / len(row)
     centred = [x - mean for x in row]
-    deviation = sqrt([c * c for c in centred][0] / len(row))
+    squares = [c * c for c in centred]
+    deviation = sqrt(squares[0] / len(row))
     return [c / deviation for c in centred]
 
 

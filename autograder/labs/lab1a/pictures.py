@@ -52,9 +52,8 @@ def _dot_product(length: int) -> str:
 
 
 def _circle(x: float, y: float, sign: str, colour: str) -> str:
-    return (
-        f'<circle cx="{x:g}" cy="{y:g}" r="12" fill="{colour}"/>'
-        + text(x, y + 5, sign, text_anchor="middle", fill="white", font_size=15)
+    return f'<circle cx="{x:g}" cy="{y:g}" r="12" fill="{colour}"/>' + text(
+        x, y + 5, sign, text_anchor="middle", fill="white", font_size=15
     )
 
 

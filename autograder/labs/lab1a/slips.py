@@ -78,8 +78,9 @@ def of_elements(operator: str, dims: Sequence[int]) -> Slips:
     right = d.cost(d.RIGHT[operator], dims).elements
     wrong = {name: d.cost(f, dims).elements for name, f in ELEMENTS[operator].items()}
     wrong["bytes"] = [4 * n for n in right]
-    found = [[name, value] for name, value in wrong.items() if value != right]
-    return [*found, *([name, _parts(value, right)] for name, value in found)]
+    wrong = {name: value for name, value in wrong.items() if value != right}
+    whole: Slips = [[name, value] for name, value in wrong.items()]
+    return [*whole, *([name, _parts(value, right)] for name, value in wrong.items())]
 
 
 def _parts(value: Sequence[int], right: Sequence[int]) -> dict[str, int]:
@@ -265,7 +266,7 @@ def of_ridge(K: int, N: int, dtype: str, machine: Machine) -> Slips:
         except ValueError:
             return None
 
-    slips = [
+    slips: Slips = [
         ["weights alone", ceil(ridge * item / 2)],
         ["weights alone", int(ridge * item / 2)],
         ["down", right - 1],

@@ -52,9 +52,7 @@ class Traffic(TorchDispatchMode):
         super().__init__()
         self._touched: dict[int, torch.Tensor] = {}
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = func(*args, **(kwargs or {}))
         for value in torch.utils._pytree.tree_leaves((args, kwargs, made)):
             if isinstance(value, torch.Tensor):
@@ -68,7 +66,7 @@ class Traffic(TorchDispatchMode):
 
 
 def decoder_layer(model: Transformer, batch: int, new: int, past: int) -> Layer:
-    """One layer on ``new`` tokens of each sequence, with keys and values of ``past`` in the cache."""
+    """One layer on ``new`` tokens of each sequence; the cache has keys and values of ``past``."""
     layer = Layer({}, {}, {})
 
     def step(name: str, run: Callable[..., torch.Tensor], *inputs: torch.Tensor) -> torch.Tensor:
@@ -105,7 +103,9 @@ def _run(step: Any, model: Transformer, batch: int, new: int, past: int) -> None
     step("o", torch.mm, torch.empty(batch * new, inside), weight(inside, model.width))
     for name in ("gate", "up") if model.gated else ("up",):
         step(name, torch.mm, x, weight(model.width, model.hidden))
-    step("down", torch.mm, torch.empty(batch * new, model.hidden), weight(model.hidden, model.width))
+    step(
+        "down", torch.mm, torch.empty(batch * new, model.hidden), weight(model.hidden, model.width)
+    )
 
 
 class _Layer(nn.Module):

@@ -11,7 +11,7 @@ _TABLE = "a dict with a number for each operator"
 
 LAB = Lab(
     home=__name__,
-    noun="shape",
+    noun="case",
     tasks=(
         Task("1.1", "elements", 1, "elements", "operator, dims", "(input, weight, output)"),
         Task("1.2", "operations of a GEMM", 0.75, "gemm_ops", "B, M, N, K", _NUMBER),

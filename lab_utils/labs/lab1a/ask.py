@@ -25,9 +25,7 @@ def whole(value: Any, what: str) -> float:
 
 def ask_elements(function: Any, given: Mapping[str, Any]) -> list[float]:
     """Three numbers."""
-    return _several(
-        function(given["operator"], list(given["dims"])), ("input", "weight", "output")
-    )
+    return _several(function(given["operator"], list(given["dims"])), ("input", "weight", "output"))
 
 
 def _several(value: Any, names: tuple[str, ...]) -> list[float]:
@@ -72,9 +70,7 @@ def ask_network(function: Any, given: Mapping[str, Any]) -> list[Any]:
 def ask_layer(function: Any, given: Mapping[str, Any]) -> dict[str, float]:
     """A number for each matrix product of a decoder layer."""
     model = Transformer(**given["model"])
-    told = mapping(
-        function(model, given["batch"], given["new"], given["past"]), "what you return"
-    )
+    told = mapping(function(model, given["batch"], given["new"], given["past"]), "what you return")
     names = layer_names(model)
     if odd := [str(name) for name in told if name not in names]:
         look = "The names are those of layer_names(model), and no others."

@@ -108,9 +108,9 @@ LOOK: dict[str, dict[str, str]] = {
         "no past": "New tokens look at the cache too: past + new keys and values, not new alone.",
         "no cache": "You project the past again: its keys and values lie in the cache already.",
         "no batch": "Every sequence of the batch has its own tokens: the batch is missing.",
-        "causal": "You count half: this product computes all scores, and the mask throws some away.",
+        "causal": "You count half: the product computes all scores, and the mask throws some away.",
         "width": "The heads together are heads times head wide: that need not be the width.",
-        "swapped": "You take scores over the past for the past alone: new tokens see themselves too.",
+        "swapped": "You count scores with the past alone: new tokens see themselves too.",
     },
     "2.4": {
         "": "What the product reads, weight or cache included, and what it writes; each once.",
@@ -119,7 +119,7 @@ LOOK: dict[str, dict[str, str]] = {
         "no weight": "The second factor is read too: a weight, or keys and values of the cache.",
         "no input": "The first factor is read too.",
         "all heads": "The cache holds kv_heads only: query heads that share one read it once.",
-        "cache once": "Each sequence has a cache of its own: unlike a weight it grows with the batch.",
+        "cache once": "Each sequence has a cache of its own: unlike a weight, it is never shared.",
         "no past": "The cache holds past + new tokens, and all of them are read.",
         "bytes": "These are bytes: count elements here, whatever their type.",
     },
@@ -127,7 +127,7 @@ LOOK: dict[str, dict[str, str]] = {
         "": "Weights: all matrices and norms of all layers. Cache: keys and values of all tokens.",
         "elements": "These are elements: each takes as many bytes as item_bytes(dtype) says.",
         "four bytes": "You take 4 bytes for every element: how many it is depends on the dtype.",
-        "no head": "There are two tables of vocab times width: one at the entrance, one at the exit.",
+        "no head": "There are two tables of vocab times width: at the entrance and at the exit.",
         "no vocab": "The tables of words are missing: vocab times width, at both ends.",
         "no norms": "The norms have a weight too: two a layer, and one at the end, each of width.",
         "two matrices": "A gated feed-forward part has three matrices.",
@@ -139,7 +139,7 @@ LOOK: dict[str, dict[str, str]] = {
     },
     "2.6": {
         "": "Write operations and bytes as functions of b, set their quotient to the ridge, solve.",
-        "weights alone": "You count the weight's bytes alone: inputs and outputs grow with the batch.",
+        "weights alone": "You count the bytes of the weight alone: inputs and outputs travel too.",
         "down": "You round down: at this batch memory still takes longer. The first one above.",
         "one more": "One batch earlier is enough.",
         "macs": "A product of [b, K] and [K, N] is 2 b K N operations.",
@@ -246,7 +246,8 @@ def _operator(pair: Sequence[Any]) -> str:
 
 def _layer(task: str, unit: str) -> Any:
     def judge(case: Case, answer: Mapping[str, float]) -> list[Finding]:
-        wanted, by_look = case.wanted["layer"], {}
+        wanted = case.wanted["layer"]
+        by_look: dict[str, list[str]] = {}
         for name, right in wanted.items():
             if not _same(answer[name], right):
                 by_look.setdefault(_look(case, task, answer[name], name), []).append(name)
@@ -276,12 +277,12 @@ def judge_ridge(case: Case, answer: float | None) -> list[Finding]:
     wanted = case.wanted["batch"]
     if _same(wanted, answer):
         return []
-    told = ["never" if one is None else f"batch {one:,}" for one in (answer, wanted)]
+    yours, right = ("never" if n is None else f"batch {n:,}" for n in (answer, wanted))
     if answer is None:
-        return [Finding(*told, LOOK["2.6"]["never"])]
+        return [Finding(yours, right, LOOK["2.6"]["never"])]
     if wanted is None:
-        return [Finding(*told, LOOK["2.6"]["always"])]
-    return [Finding(*told, _look(case, "2.6", answer))]
+        return [Finding(yours, right, LOOK["2.6"]["always"])]
+    return [Finding(yours, right, _look(case, "2.6", answer))]
 
 
 JUDGE = {

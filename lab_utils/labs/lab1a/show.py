@@ -7,9 +7,11 @@ from typing import Any
 
 from lab_utils.instruments.roofline import Machine
 from lab_utils.instruments.roofline.chart import Dot, Roof, draw_roofline
+from lab_utils.instruments.shapes import Transformer
 from lab_utils.kit.charts.bars import Bar, Row, draw_bars, length
 from lab_utils.kit.charts.drawn import Drawing
 from lab_utils.kit.task import Case, Show
+from lab_utils.labs.lab1a.records import layer_names
 
 _CAPTION = "Filled: yours. The outline is what is wanted."
 
@@ -29,9 +31,7 @@ def _rows(mine: Mapping[str, float], wanted: Mapping[str, float], column: str) -
 def elements(case: Case, answer: Sequence[float]) -> Drawing:
     """Input, weight and output."""
     names = ("input", "weight", "output")
-    mine, right = (
-        dict(zip(names, n, strict=True)) for n in (answer, case.wanted["elements"])
-    )
+    mine, right = (dict(zip(names, n, strict=True)) for n in (answer, case.wanted["elements"]))
     return _rows(mine, right, f"{case.name} (elements)")
 
 
@@ -62,9 +62,15 @@ def times(case: Case, answer: Mapping[str, Any]) -> Drawing:
     return draw_roofline(roofs, dots, caption)
 
 
-def layer(case: Case, answer: Mapping[str, float]) -> Drawing:
-    """A bar for each matrix product."""
-    return _rows(answer, case.wanted["layer"], f"{case.name} (operations or elements)")
+def _layer(unit: str) -> Show:
+    """A bar for each matrix product, in the order in which they run."""
+
+    def draw(case: Case, answer: Mapping[str, float]) -> Drawing:
+        wanted = case.wanted["layer"]
+        names = layer_names(Transformer(**case.given["model"]))
+        return _rows(answer, {name: wanted[name] for name in names}, f"{case.name} ({unit})")
+
+    return draw
 
 
 def memory(case: Case, answer: Sequence[float]) -> Drawing:
@@ -81,7 +87,7 @@ SHOW: dict[str, Show] = {
     "1.4": operations,
     "1.5": operations,
     "2.1": times,
-    "2.3": layer,
-    "2.4": layer,
+    "2.3": _layer("FLOPs"),
+    "2.4": _layer("elements"),
     "2.5": memory,
 }

@@ -98,7 +98,11 @@ HANDOUT: Mapping[str, System] = {
 def write_counts(file: str, elements: Elements, operations: Operations) -> str:
     """Write ``output_a1.csv``: name, three numbers of elements, operations; no first line."""
     rows = [
-        [f"{name} {list(dims)}", [int(n) for n in elements(name, dims)], int(operations(name, dims))]
+        [
+            f"{name} {list(dims)}",
+            [int(n) for n in elements(name, dims)],
+            int(operations(name, dims)),
+        ]
         for name, dims in INSTANCES
     ]
     return _write(file, rows)

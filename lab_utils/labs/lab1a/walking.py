@@ -211,10 +211,10 @@ class Walk(Live):
         self.table.value = _table(now, at, self.model)
 
     def _drawn(self, at: Setting, now: Sequence[Place]) -> tuple[list[Roof], list[Dot]]:
-        """The chosen machine's roof first; the trail is the walk from the first batch to the last."""
+        """The chosen machine's roof first; a trail leads from the first batch to the last."""
         roofs = [Roof(at.machine, at.dtype)]
         roofs += [
-            Roof(m, at.dtype if at.dtype in m.rates else list(m.rates)[0])
+            Roof(m, at.dtype if at.dtype in m.rates else next(iter(m.rates)))
             for m in self.machines.values()
             if m.name != at.machine.name
         ]
@@ -259,7 +259,14 @@ def _table(now: Sequence[Place], at: Setting, model: Transformer) -> str:
     cell = '<td style="text-align:right;padding:0 .7em">'
     head = "".join(
         f'<th style="text-align:right;padding:0 .7em">{escape(name)}</th>'
-        for name in ("operator", "operations a byte", "bound by", "reaches", "ms", "crosses at batch")
+        for name in (
+            "operator",
+            "operations a byte",
+            "bound by",
+            "reaches",
+            "ms",
+            "crosses at batch",
+        )
     )
     whole = sum(place.seconds for place in now)
     rows = ""
