@@ -1,0 +1,1 @@
+"""Lab 1A on the instructors' side."""

@@ -1,0 +1,1 @@
+"""Lab 1B on the instructors' side."""

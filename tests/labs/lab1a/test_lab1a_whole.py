@@ -1,0 +1,62 @@
+"""The whole way of Lab 1A: release, unpack, run, pack, collect, grade."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.release.contents import make_release
+from lab_utils.kit.root import ROOT
+from lab_utils.labs.lab1a import LAB
+from tests.support.sample_course import fill
+from tests.support.solved_cells import solution_cells
+from tests.support.whole_way import grade, pack, python, unpacked
+
+ANSWER = "Hardly: the ridges are 161 and 147. At batch 1 bandwidth; later operations, and memory."
+
+
+def solve(folder: Path) -> None:
+    """Fill in the cells of both notebooks, answer the question, and run all of it."""
+    for notebook in sorted(folder.glob("0*.ipynb")):
+        book = fill(nbformat.read(notebook, as_version=4), solution_cells("lab1a"))
+        ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in book.cells]
+        if "q27" in ids:
+            book.cells.insert(ids.index("q27") + 1, nbformat.v4.new_markdown_cell(ANSWER))
+        nbformat.write(book, notebook)
+        command = ("nbconvert", "--to", "notebook", "--execute", "--inplace", notebook.name)
+        python(*command, cwd=notebook.parent, code=notebook.parents[2])
+
+
+@pytest.mark.slow
+def test_release_unpack_solve_pack_collect_grade(tmp_path: Path) -> None:
+    archive = make_release().archive
+    uploads = tmp_path / "uploads"
+    uploads.mkdir()
+
+    idle = unpacked(archive, tmp_path / "home of charles")
+    path, told = pack(idle, "lab1a", "Charles", "Babbage", "--anyway")
+    assert "elements (Task 1.1) is still to be written" in told
+    assert "output_a3i.csv is missing" in told
+    assert "Public checks: 0 of 7.5 points. 0.5 points are graded by hand." in told
+    shutil.move(path, uploads)
+
+    work = unpacked(archive, tmp_path / "home of ada")
+    solve(work / "notebooks" / "lab1a")
+    path, told = pack(work, "lab1a", "Ada", "Lovelace")
+    assert "FAIL" not in told
+    assert "WARN" not in told
+    for file in LAB.files:
+        assert f"{file.name} is what the notebooks write" in told
+    assert "Public checks: 7.5 of 7.5 points." in told
+    shutil.move(path, uploads)
+
+    outcomes, rows = grade(ROOT, "lab1a", uploads, tmp_path / "grades")
+    for task in LAB.tasks:
+        assert float(rows["Lovelace Ada"][task.id]) == task.points
+        assert float(rows["Babbage Charles"][task.id]) == 0
+    assert rows["Lovelace Ada"]["remarks"] == "Still to be graded by hand: q27."
+    page = (outcomes / "feedback" / f"{rows['Lovelace Ada']['student']}.html").read_text("utf-8")
+    assert "Right on 3 of 3 public cases and on 7 of 7 hidden cases." in page

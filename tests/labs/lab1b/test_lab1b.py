@@ -1,0 +1,353 @@
+"""Lab 1B: oracles, solution and cases agree; mistakes are named, other ways are right."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import math
+import random
+from itertools import combinations, product
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.grading.hidden import hidden_of
+from autograder.grading.judge.process import Judge
+from autograder.grading.sandbox.host.house import House
+from autograder.labs.lab1b.build import derived_files, elements
+from autograder.labs.lab1b.fusion import (
+    fewest,
+    greedy,
+    joined,
+    moved_by_running,
+    seconds_by_clock,
+    table_of_times,
+)
+from autograder.labs.lab1b.fusion_cases import _tree
+from autograder.labs.lab1b.numbers import DTYPES, best_tiles, quantized_by_search
+from autograder.labs.lab1b.orders import least, least_by_search, least_of_staying
+from lab_utils.instruments.roofline import A100, item_bytes
+from lab_utils.instruments.tiles.show.walk import count
+from lab_utils.kit.ask import attempt
+from lab_utils.kit.judge import Verdict
+from lab_utils.kit.root import ROOT
+from lab_utils.labs.lab1b import LAB, Op, arrows_of, fusion_film, groups_of, transformer_layer
+from lab_utils.labs.lab1b.ask import timer
+from lab_utils.labs.lab1b.flash import attention_chart, attention_traffic
+from lab_utils.labs.lab1b.show import SHOW
+from tests.labs.lab1b.catalogue import RIGHT, WRONG, Cell
+from tests.support.judged import points_of, verdict_of
+
+NOTEBOOKS = [ROOT / "solutions" / "lab1b" / f"{name}.ipynb" for name in ("01_fusion", "02_tiling")]
+SOLUTION = "\n\n".join(
+    cell.source
+    for path in NOTEBOOKS
+    for cell in nbformat.read(path, as_version=4).cells
+    if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code"
+)
+
+
+def space_of(code: str) -> dict[str, Any]:
+    """What is defined once a cell with ``code`` has run."""
+    space: dict[str, Any] = {
+        "Op": Op,
+        "combinations": combinations,
+        "product": product,
+        "math": math,
+        "np": np,
+    }
+    linecache.cache["<cell>"] = (len(code), None, code.splitlines(keepends=True), "<cell>")
+    exec(compile(code, "<cell>", "exec"), space)
+    return space
+
+
+OURS = space_of(SOLUTION)
+
+
+def verdict(task: str, space: dict[str, Any]) -> Verdict:
+    return verdict_of("lab1b", task, space[LAB.task_called(task).asks])
+
+
+@pytest.mark.parametrize("task", LAB.tasks, ids=lambda task: task.id)
+def test_the_solution_has_full_marks(task: Any) -> None:
+    found = verdict(task.id, OURS)
+    assert found.passed, found
+
+
+@pytest.mark.parametrize("cell", WRONG, ids=lambda cell: f"{cell.task} {cell.name}")
+def test_a_wrong_cell_loses_points_and_is_told_why(cell: Cell) -> None:
+    space, task = space_of(cell.code), LAB.task_called(cell.task)
+    found = verdict(cell.task, space)
+    for words in cell.says:
+        assert words in str(found), found
+    assert points_of("lab1b", cell.task, space[task.asks]) <= cell.most * task.points
+
+
+@pytest.mark.parametrize("cell", RIGHT, ids=lambda cell: f"{cell.task} {cell.name}")
+def test_a_right_cell_has_full_marks(cell: Cell) -> None:
+    found = verdict(cell.task, space_of(cell.code))
+    assert found.passed, found
+
+
+def test_mistakes_are_named_on_hidden_cases_too() -> None:
+    """Of a hidden case only whole sentences of ours are told: each look is one."""
+    judge = Judge("lab1b")
+    for cell in WRONG:
+        task = LAB.task_called(cell.task)
+        asked, public = space_of(cell.code)[task.asks], len(LAB.public_cases(cell.task))
+        told = set()
+        for place, case in enumerate(hidden_of("lab1b").graded_cases(cell.task)[public:], public):
+            reply = attempt(task, LAB.ask(cell.task), asked, case.given)
+            found = judge.judge(cell.task, place, reply)
+            assert not found["forged"], cell
+            told |= {finding["look"] for finding in found["findings"]}
+        assert told, cell
+        assert "It is right for some, and not for all: what is special here?" not in told, cell
+
+
+def test_there_are_enough_of_them() -> None:
+    for task in LAB.tasks:
+        assert sum(cell.task == task.id for cell in WRONG) >= 3, task.id
+        assert any(cell.task == task.id for cell in RIGHT), task.id
+
+
+def test_points_are_eight_and_one() -> None:
+    bonus = LAB.task_called("2.3").points
+    by_hand = 0.5
+    assert bonus == 1
+    assert sum(task.points for task in LAB.tasks) + by_hand == 8 + bonus
+
+
+# Fusion
+
+
+@st.composite
+def models(draw: Any) -> tuple[list[Op], dict[str, int], list[list[str]]]:
+    """Any graph of operators, and groups of them."""
+    many = draw(st.integers(1, 6))
+    values, ops, nbytes = ["x", "w"], [], {"x": 7, "w": 11}
+    for place in range(many):
+        reads = draw(st.lists(st.sampled_from(values), min_size=1, max_size=3))
+        made = f"v{place}"
+        ops.append(Op(f"op{place}", tuple(reads), made, float(draw(st.integers(0, 90)))))
+        nbytes[made] = draw(st.integers(1, 99))
+        values.append(made)
+    numbers = draw(st.lists(st.integers(0, 3), min_size=many, max_size=many))
+    # Number 0: in no group. Groups are stretches of the program, so that each can run at once.
+    numbers = sorted(numbers)
+    groups = [[op.name for op, n in zip(ops, numbers, strict=True) if n == g] for g in (1, 2, 3)]
+    return ops, nbytes, [group for group in groups if group]
+
+
+@given(models())
+def test_running_by_demand_and_the_solution_agree(model: Any) -> None:
+    ops, nbytes, groups = model
+    assert moved_by_running(ops, nbytes, groups) == OURS["traffic"](ops, nbytes, groups)
+
+
+@given(models(), st.integers(1, 50), st.integers(1, 50))
+def test_the_clock_and_the_solution_agree(model: Any, rate: int, width: int) -> None:
+    ops, nbytes, groups = model
+    moved = moved_by_running(ops, nbytes, groups)
+    exact = float(seconds_by_clock(ops, moved, rate, width))
+    assert OURS["model_time"](ops, moved, rate, width) == pytest.approx(exact, rel=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 6))
+def test_the_search_and_the_solution_find_equally_few(seed: int, many: int) -> None:
+    ops, nbytes = _tree(random.Random(seed), many)
+    arrows, times = arrows_of(ops), table_of_times(ops, nbytes, 1e6, 1e6)
+    best, few, sets = fewest(arrows, times)
+    ours = OURS["fewest_fusions"](arrows, timer(arrows, times))
+    assert timer(arrows, times)(ours) == best
+    assert len(ours) == few
+    assert ours in sets
+    assert sorted(map(sorted, joined(arrows))) == sorted(map(sorted, groups_of(arrows)))
+
+
+def test_the_layer_needs_two_fusions() -> None:
+    """The known answer for the course's layer: logit with softmax with attend, and no more."""
+    ops, nbytes = transformer_layer()
+    times = table_of_times(ops, nbytes, A100.rates["bf16"], A100.bandwidth)
+    best, few, sets = fewest(arrows_of(ops), times)
+    assert (few, sets) == (2, [[("logit", "softmax"), ("softmax", "attend")]])
+    assert best == times[-1]
+    assert times[0] / best == pytest.approx(1.62, abs=0.01)
+
+
+def test_taking_the_best_next_arrow_is_not_enough_everywhere() -> None:
+    hidden = hidden_of("lab1b").graded_cases("1.3")[len(LAB.public_cases("1.3")) :]
+    beaten = [
+        case.name
+        for case in hidden
+        if len(greedy([tuple(a) for a in case.given["arrows"]], case.given["times"]))
+        > case.wanted["count"]
+    ]
+    assert len(beaten) >= 4
+
+
+def test_models_to_be_fused_have_no_detours() -> None:
+    """So that every set of arrows is a group that can run at once: the text says nothing of it."""
+    for case in hidden_of("lab1b").graded_cases("1.3"):
+        arrows = case.given["arrows"]
+        names = {name for arrow in arrows for name in arrow}
+        assert len(arrows) == len(names) - len(joined(tuple(arrow) for arrow in arrows))
+        assert len(case.given["times"]) == 2 ** len(arrows) <= 256
+
+
+# Tiling
+
+TILES = st.tuples(*[st.integers(2, 5)] * 3)
+
+
+@given(st.sampled_from("ABC"), TILES, TILES)
+def test_the_interpreter_and_the_solution_agree(keep: str, tiles: Any, sizes: Any) -> None:
+    shape = tuple(many * size for many, size in zip(tiles, sizes, strict=True))
+    assert tuple(elements(keep, shape, tiles)) == OURS["stationary"](keep, shape, tiles)
+
+
+GRIDS = [g for g in product(range(1, 7), repeat=3) if math.prod(g) <= 12]
+
+
+@pytest.mark.parametrize("grid", [g for g in GRIDS if math.prod(g) in (4, 6, 8, 9, 12)], ids=str)
+def test_no_order_moves_less_than_the_bound(grid: Any) -> None:
+    assert least_by_search(grid) == least(grid)
+
+
+@given(st.tuples(*[st.integers(1, 6)] * 3))
+def test_the_solution_reaches_the_bound(grid: Any) -> None:
+    order = OURS["tile_order"](*grid)
+    assert sorted(order) == list(product(*map(range, grid)))
+    moved = count(order)
+    assert moved.total == least(grid) <= least_of_staying(grid)
+    tm, tn, tk = grid
+    steps = tm * tn * tk
+    if tk > 1:  # the known closed forms
+        assert moved.reads == {"A": steps - tm * (tn - 1), "B": steps - (tm - 1), "C": 0}
+
+
+@pytest.mark.parametrize("task", ["2.2", "2.3"])
+def test_a_better_order_exists_in_every_case(task: str) -> None:
+    for case in hidden_of("lab1b").graded_cases(task):
+        assert case.wanted["best"] < case.wanted["stationary"]
+
+
+def test_the_text_s_formula_finds_what_the_interpreter_finds() -> None:
+    for case in hidden_of("lab1b").graded_cases("2.4"):
+        shape, budget = case.given["shape"], case.given["budget"]
+        moved, sizes = best_tiles(shape, budget)
+        assert moved == case.wanted["elements"]
+        assert OURS["best_tiles"](*shape, budget) in sizes
+        m, n, k = shape
+        assert moved > 2 * m * n * k / math.sqrt(budget), "nobody can do better than the bound"
+
+
+def test_flash_attention_moves_less_the_more_there_is_on_chip() -> None:
+    moved = [attention_traffic(1024, 64, 2**power) or 0 for power in range(12, 20)]
+    assert all(a >= b for a, b in itertools.pairwise(moved))
+    assert moved[-1] == 4 * 1024 * 64 * 2, "all of it fits: each of Q, K, V and O once"
+    picture = attention_chart(512)
+    assert picture is not None
+    assert "flash attention" in picture.words
+
+
+# Data types
+
+
+def test_the_sizes_of_types_are_pytorchs() -> None:
+    assert {name: dtype.itemsize for name, dtype in DTYPES.items()} == {
+        name: item_bytes(name) for name in DTYPES
+    }
+
+
+WEIGHTS = st.lists(
+    st.lists(st.floats(-100, 100, width=32), min_size=4, max_size=4), min_size=1, max_size=4
+)
+
+
+@given(WEIGHTS)
+def test_the_nearest_of_255_steps_and_the_solution_agree(rows: list[list[float]]) -> None:
+    weight = np.array(rows)
+    searched, scales = quantized_by_search(weight)
+    q, scale = OURS["quantize"](weight)
+    assert scale == pytest.approx(scales)
+    assert q.dtype == np.int8
+    errors = (
+        np.abs(weight - q * scale[:, None]),
+        np.abs(weight - searched * np.array(scales)[:, None]),
+    )
+    assert np.allclose(*errors, atol=1e-9 * (1 + np.abs(weight).max()))
+
+
+def test_pytorch_rounds_to_the_same_numbers() -> None:
+    import torch
+
+    weight = np.random.default_rng(0).standard_normal((6, 9))
+    q, scale = OURS["quantize"](weight)
+    theirs = torch.fake_quantize_per_channel_affine(
+        torch.tensor(weight).float(),
+        torch.tensor(scale).float(),
+        torch.zeros(6, dtype=torch.int32),
+        *(0, -127, 127),
+    )
+    assert np.allclose(theirs.numpy(), q * scale[:, None], rtol=1e-5)
+
+
+# The lab as a whole
+
+
+def test_what_is_derived_is_up_to_date() -> None:
+    for path, text in derived_files().items():
+        assert (ROOT / path).read_text(encoding="utf-8") == text, "run make notebooks"
+
+
+def test_hidden_cases_are_other_cases() -> None:
+    for task in LAB.tasks:
+        public = [case.given for case in LAB.public_cases(task.id)]
+        hidden = [case.given for case in hidden_of("lab1b").graded_cases(task.id)[len(public) :]]
+        assert len(hidden) >= 6, task.id
+        assert not [given for given in hidden if given in public], task.id
+
+
+def test_what_counts_is_not_in_the_sandbox(tmp_path: Any) -> None:
+    """The interpreter answers tasks 2.1 to 2.4: where student code runs it is not there."""
+    house = House(tmp_path / "house")
+    house.build()
+    there = {str(path.relative_to(house.kit)) for path in house.kit.rglob("*.py")}
+    assert "lab_utils/instruments/tiles/__init__.py" in there
+    assert "lab_utils/labs/lab1b/ask.py" in there
+    texts = "\n".join((house.kit / path).read_text() for path in there)
+    for ours in ("def walk(order", "def count(order", "def elements_moved", "def moved_by_running"):
+        assert ours not in texts, ours
+
+
+@pytest.mark.parametrize("task", SHOW)
+def test_a_picture_shows_yours_beside_what_is_wanted(task: str) -> None:
+    case, asked = LAB.public_cases(task)[0], LAB.task_called(task).asks
+    shown = SHOW[task](case, LAB.ask(task)(OURS[asked], case.given))
+    picture: Any = getattr(shown, "static", shown)
+    assert "aria-label" in picture.svg
+    assert "✗" not in picture.words
+
+
+def test_the_fusion_film_tells_what_each_fusion_gains() -> None:
+    ops, nbytes = transformer_layer()
+    arrows = [("logit", "softmax"), ("softmax", "attend")]
+
+    def costs(fused: list[tuple[str, str]]) -> dict[str, tuple[float, float]]:
+        moved = OURS["traffic"](ops, nbytes, groups_of(fused))
+        rate = A100.rates["bf16"]
+        return {o.name: (o.flops / rate, sum(moved[o.name]) / A100.bandwidth) for o in ops}
+
+    film = fusion_film(ops, arrows, costs)
+    assert "0 fused: 156.3 µs, 3 of 8 operators wait for memory" in repr(film)
+    assert "2 fused: 96.6 µs, 0 of 8 operators wait for memory" in repr(film)
+    before = film.picture.value
+    film.fused.value = 1
+    assert film.picture.value != before
+    assert "1 fused" in film.picture.value

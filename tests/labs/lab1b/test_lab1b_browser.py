@@ -1,0 +1,77 @@
+"""The notebooks of Lab 1B in JupyterLab: they run, and both films follow their sliders."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.browser import ROOT, Browser, jupyter_server
+from tests.whole.test_browser import look, open_notebook, run_all
+
+pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow, pytest.mark.xdist_group("browser")]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """A server of the solved notebooks."""
+    folder = tmp_path_factory.mktemp("labs")
+    shutil.copytree(ROOT / "solutions" / "lab1b", folder / "lab1b")
+    with jupyter_server(Path(folder)) as where:
+        yield where
+
+
+def go_to_cell(browser: Browser, holding: str) -> None:
+    """Bring the cell with this text on the page: those that are far away are not there."""
+    browser.js(
+        "const book = jupyterapp.shell.currentWidget.content;"
+        "const place = book.widgets.findIndex(c => c.model.type == 'code' "
+        "&& c.model.sharedModel.source.includes(arguments[0]));"
+        "return book.scrollToItem(place, 'start').then(() => true)",
+        holding,
+    )
+
+
+def move_slider(browser: Browser, times: int) -> None:
+    """Move the first slider that can be seen to the right, by keys."""
+    from selenium.webdriver.common.keys import Keys
+
+    handles = browser.driver.find_elements("css selector", ".noUi-handle")
+    seen = next(handle for handle in handles if handle.is_displayed())
+    browser.js("arguments[0].scrollIntoView({block: 'center'})", seen)
+    seen.send_keys(Keys.ARROW_RIGHT * times)
+
+
+def labels_hold(words: str) -> str:
+    return (
+        "return [...document.querySelectorAll('.widget-html-content svg')]"
+        f".some(e => e.ariaLabel.includes('{words}'))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "before", "after", "times"),
+    [
+        ("01_fusion", "fusion_film(layer", "0 fused", "2 fused: 96.6", 2),
+        ("02_tiling", "c_stays})", "A stays: step 1 of 24", "A stays: step 8 of 24", 7),
+    ],
+)
+def test_a_film_follows_its_slider(
+    browser: Browser,
+    lab: tuple[str, str],
+    name: str,
+    cell: str,
+    before: str,
+    after: str,
+    times: int,
+) -> None:
+    open_notebook(browser, lab, f"lab1b/{name}")
+    run_all(browser, name)
+    go_to_cell(browser, cell)
+    browser.wait(labels_hold(before), "the film")
+    move_slider(browser, times)
+    browser.wait(labels_hold(after), "the film to move")
+    look(browser, f"lab1b {name}", ".widget-slider, .jupyter-widgets.widget-slider")
+    assert not browser.console_errors()

@@ -1,0 +1,63 @@
+"""The whole way of Lab 1B: release, unpack, run, pack, collect, grade."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.release.contents import make_release
+from lab_utils.kit.root import ROOT
+from tests.support.sample_course import fill
+from tests.support.solved_cells import solution_cells
+from tests.support.whole_way import grade, pack, python, unpacked
+
+LAB = "lab1b"
+ANSWER = "Only the scores are large. With few tokens the products wait for their weights."
+
+
+def solve(notebook: Path) -> None:
+    """Fill in the cells, answer the question if there is one, and run all of it."""
+    book = fill(nbformat.read(notebook, as_version=4), solution_cells(LAB))
+    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in book.cells]
+    if "q14" in ids:
+        book.cells.insert(ids.index("q14") + 1, nbformat.v4.new_markdown_cell(ANSWER))
+    nbformat.write(book, notebook)
+    command = ("nbconvert", "--to", "notebook", "--execute", "--inplace", notebook.name)
+    python(*command, cwd=notebook.parent, code=notebook.parents[2])
+
+
+@pytest.mark.slow
+def test_release_unpack_solve_pack_collect_grade(tmp_path: Path) -> None:
+    archive = make_release().archive
+    uploads = tmp_path / "uploads"
+    uploads.mkdir()
+
+    idle = unpacked(archive, tmp_path / "home of charles")
+    path, told = pack(idle, LAB, "Charles", "Babbage", "--anyway")
+    assert "traffic (Task 1.1) is still to be written" in told
+    assert "Question 1.4 has no answer" in told
+    assert "Public checks: 0 of 8.5 points. 0.5 points are graded by hand." in told
+    shutil.move(path, uploads)
+
+    work = unpacked(archive, tmp_path / "home of ada")
+    for name in ("01_fusion", "02_tiling"):
+        solve(work / "notebooks" / LAB / f"{name}.ipynb")
+    path, told = pack(work, LAB, "Ada", "Lovelace")
+    assert "FAIL" not in told
+    assert "WARN" not in told
+    assert "Public checks: 8.5 of 8.5 points." in told
+    shutil.move(path, uploads)
+
+    outcomes, rows = grade(ROOT, LAB, uploads, tmp_path / "grades")
+    tasks = ("1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "q14")
+    points = {name: [row[task] for task in tasks] for name, row in rows.items()}
+    assert points == {
+        "Lovelace Ada": ["1.5", "0.5", "1.5", "1.5", "1", "1", "0.5", "0.5", "0.5", ""],
+        "Babbage Charles": [*["0"] * 9, ""],
+    }
+    assert rows["Lovelace Ada"]["remarks"] == "Still to be graded by hand: q14."
+    page = (outcomes / "feedback" / f"{rows['Lovelace Ada']['student']}.html").read_text("utf-8")
+    assert "Right on 4 of 4 public cases and on 12 of 12 hidden cases." in page
