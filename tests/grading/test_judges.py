@@ -196,6 +196,14 @@ def test_what_is_told_of_hidden_cases_stands_in_our_code(lab: str) -> None:
                         assert set(finding.values()) <= known, finding
 
 
+def test_code_that_has_met_hidden_cases_has_no_words_for_public_ones(judge: Judge) -> None:
+    reply = {"answer": NAMES}
+    assert NAMES[0] in str(judge.judge("2.1", 0, reply))
+    told = judge.judge("2.1", 0, reply, met_hidden=True)["findings"]
+    assert told
+    assert not any(name in str(told) for name in NAMES[:-1])
+
+
 def test_the_names_of_hidden_cases_tell_no_node() -> None:
     for lab in ("lab4a", "project"):
         path = ROOT / "autograder" / "labs" / lab / "hidden_cases.json"

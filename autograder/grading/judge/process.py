@@ -56,10 +56,12 @@ class Judge:
         self._lab, self._hidden = lab_called(lab), hidden_of(lab)
         self._judge = importlib.import_module(f"{self._lab.home}.judge").JUDGE
 
-    def judge(self, task: str, case: int, reply: Mapping[str, Any]) -> dict[str, Any]:
+    def judge(
+        self, task: str, case: int, reply: Mapping[str, Any], met_hidden: bool = False
+    ) -> dict[str, Any]:
         """What is wrong with a reply, in words that may be shown to the student.
 
-        ``forged``: honest code of the sandbox does not give such an answer.
+        ``met_hidden``: whoever gave it had met hidden cases before. ``forged``: honest code of the sandbox does not give such an answer.
         """
         subject = self._cases(task)[case]
         is_hidden = case >= len(self._lab.public_cases(task))
@@ -70,7 +72,7 @@ class Judge:
             if _is_out_of_memory(error):
                 raise
             findings, forged = (_UNREADABLE,), True
-        if is_hidden:
+        if is_hidden or met_hidden:
             told = self._told_of_hidden(task, findings, reply)
         else:
             told = [one.cut(_LONGEST) for one in findings[:_MOST]]

@@ -107,7 +107,9 @@ class Ruling:
         name: dict[str, Any] = {"name": f"a {lab_called(test.lab).noun}", "hidden": True}
         try:
             name = self._judges.ask(test.lab, "name", **where)
-            told = self._ask(test.lab, "judge", **where, reply=reply)
+            # Functions are lent when all cases have been asked once.
+            met_hidden = bool(question.lent)
+            told = self._ask(test.lab, "judge", **where, reply=reply, met_hidden=met_hidden)
         except Undecided:
             self._remark("undecided", "an answer took the judge too long, or too much", test)
             return CaseVerdict(name["name"], name["hidden"], (_UNDECIDED,))

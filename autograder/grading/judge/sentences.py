@@ -1,6 +1,6 @@
 """What may be said of a hidden case: sentences that stand in the judges' own code, and no others.
 
-A finding is made of text in which names and numbers are filled in: "‹node› still reads ‹node›".
+A finding is made of text in which names and numbers are filled in: "a_1 still reads b_2".
 Of a hidden case the text is told without what was filled in. Nothing that student code chose, and
 nothing of the case itself, can be part of it; what fits no text of ours is not told at all.
 """

@@ -157,7 +157,7 @@ def test_waiting_in_another_block_is_too_early() -> None:
     assert "own block" in str(verdict)
 
 
-def test_hundreds_of_blocks_take_seconds() -> None:
+def test_the_work_grows_with_the_graph_and_no_faster() -> None:
     """Twice the nodes, about twice the time: counted in looks at nodes, not by a clock."""
     spent = []
     for blocks in (8, 16):
