@@ -8,6 +8,7 @@ from lab_utils.kit.task import Task
 LAB = Lab(
     home=__name__,
     noun="case",
+    packages=("graphs",),  # torch, for the tiny model of notebook 2
     tasks=(
         Task(
             "1.1",

@@ -97,7 +97,7 @@ def ask_quantize(function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         raise BadAnswer(f"what you return is {a_type(told)}", look)
     whole, scale = (_array(part) for part in told)
     return {
-        "kind": str(told[0].dtype) if hasattr(told[0], "dtype") else "",
+        "kind": str(getattr(told[0], "dtype", "")).removeprefix("torch."),
         **whole,
         **{f"scale_{key}": value for key, value in scale.items()},
     }

@@ -321,7 +321,7 @@ WRONG = (
         "numbers of tiles",
         DIVISORS + f"t = min((t for t in product(*every) if {FITS}), key=cost)\n"
         "return m // t[0], n // t[1], k // t[2]",
-        "tiles of",
+        "These are numbers of tiles",
     ),
     _cell("2.4", "one element each", "return 1, 1, 1", "Some other tiles move less"),
     _cell("2.4", "sizes that do not divide", "return 5, 7, 1", "divide M, N and K without rest"),
@@ -353,7 +353,7 @@ WRONG = (
         TIMES + 'x = rates["bf16"]\n'
         'rule = {"bf16": x, "int8": 2 * x, "fp32": x / 2, "fp64": x / 4, "tf32": x / 2}\n'
         "return 2 * M * N * K / rule[computed], elements * size[stored] / bandwidth",
-        "compute:",
+        "This is the rate of another type",
         most=0.7,
     ),
     _cell(
@@ -416,6 +416,13 @@ WRONG = (
 )
 
 RIGHT = (
+    _cell(
+        "2.6",
+        "with PyTorch",
+        "import torch\nw = torch.tensor(weight)\n"
+        "scale = w.abs().amax(1) / 127\nscale[scale == 0] = 1\n"
+        "return (w / scale[:, None]).round().to(torch.int8), scale",
+    ),
     _cell("1.1", "loops", TRAFFIC),
     _cell(
         "1.1",

@@ -144,21 +144,20 @@ def judge_tiles(case: Case, answer: Sequence[float]) -> list[Finding]:
         look = "Whole numbers that divide M, N and K without rest are wanted, in this order."
         return [Finding(mine, wanted, look)]
     m, n, k = map(int, answer)
-    if (held := m * k + k * n + m * n) > budget:
-        look = "A tile of A, one of B and one of C must be on chip together: m·k + k·n + m·n."
-        over = f"{mine}: {held:,} elements on chip, of {budget:,}"
-        return [Finding(over, wanted, look)]
-    moved = elements_moved(shape, (m, n, k))
-    if moved <= best:
+    held, moved = m * k + k * n + m * n, elements_moved(shape, (m, n, k))
+    if held <= budget and moved <= best:
         return []
-    look = "Some other tiles move less: try all sizes that divide M, N and K."
-    if [whole // size for whole, size in zip(shape, (m, n, k), strict=True)] == case.wanted[
-        "sizes"
-    ]:
+    mine += f": {held:,} elements on chip, {moved:,} moved"
+    example = case.wanted["sizes"]
+    if [whole // size for whole, size in zip(shape, (m, n, k), strict=True)] == example:
         look = "These are numbers of tiles: the sizes of one tile are wanted."
-    elif k > case.wanted["sizes"][2]:
+    elif held > budget:
+        look = "A tile of A, one of B and one of C must be on chip together: m·k + k·n + m·n."
+    elif k > example[2]:
         look = "How long a tile is along K changes nothing in the traffic: leave the room to C."
-    return [Finding(f"{mine}: {moved:,} elements moved", wanted, look)]
+    else:
+        look = "Some other tiles move less: try all sizes that divide M, N and K."
+    return [Finding(mine, wanted, look)]
 
 
 def elements_moved(shape: Sequence[int], sizes: Sequence[int]) -> int:
