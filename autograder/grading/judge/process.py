@@ -61,7 +61,8 @@ class Judge:
     ) -> dict[str, Any]:
         """What is wrong with a reply, in words that may be shown to the student.
 
-        ``met_hidden``: whoever gave it had met hidden cases before. ``forged``: honest code of the sandbox does not give such an answer.
+        ``met_hidden``: whoever gave it had met hidden cases before.
+        ``forged``: honest code of the sandbox does not give such an answer.
         """
         subject = self._cases(task)[case]
         is_hidden = case >= len(self._lab.public_cases(task))
