@@ -132,11 +132,15 @@ check("1.2", gemm_ops)
 #
 # ## Task 1.3: operations of SoftMax (¾ point, about 1 line)
 #
-# For every vector $x$ of length L, plainly and without subtracting a maximum first:
+# For every vector x of length L, plainly and without subtracting a maximum first:
 #
-# $$p_i = e^{x_i}, \qquad s = p_1 + p_2 + \dots + p_L, \qquad y_i = p_i / s$$
+# | step | |
+# |---|---|
+# | exponentials | pᵢ = exp(xᵢ), for each of the L numbers |
+# | their sum | s = p₁ + p₂ + … + p_L |
+# | quotients | yᵢ = pᵢ / s, for each of them |
 #
-# Each $p_i$ is computed once and kept.
+# Each pᵢ is computed once and kept.
 #
 # <details><summary>Help: let me count a small one.</summary>
 # Write it down with numbers that count, and compare with your formula:
@@ -165,10 +169,15 @@ check("1.3", softmax_ops)
 # For every vector $x$ of length Y (there are B · X of them), without a scale or a shift behind
 # it, and without an epsilon:
 #
-# $$\mu = \frac{x_1 + \dots + x_Y}{Y}, \qquad d_i = x_i - \mu, \qquad
-# v = \frac{d_1 d_1 + \dots + d_Y d_Y}{Y}, \qquad \sigma = \sqrt{v}, \qquad y_i = d_i / \sigma$$
+# | step | |
+# |---|---|
+# | mean | μ = (x₁ + x₂ + … + x_Y) / Y |
+# | differences | dᵢ = xᵢ − μ, for each of the Y numbers |
+# | variance | v = (d₁·d₁ + d₂·d₂ + … + d_Y·d_Y) / Y |
+# | deviation | σ = √v |
+# | quotients | yᵢ = dᵢ / σ, for each of them |
 #
-# Each $d_i$ is computed once and kept; so is σ. Y itself is known and costs nothing.
+# Each dᵢ is computed once and kept; so is σ. Y itself is known and costs nothing.
 #
 # **A story.** For `[2, 8, 512]` and w = 12 a solution that has gone round for years says 131,632.
 # It is wrong by 16, and there are 16 vectors. Which plus sign does not exist?
@@ -202,7 +211,7 @@ check("1.4", layernorm_ops)
 #
 # 1. queries, keys and values: three products of `x` with a weight `[K, N]`, each `[M, N]`;
 # 2. scores: each query with each key, a dot product of length N: `[M, M]`;
-# 3. every score is divided by $\sqrt{c}$. The constant $c$ is the same for all, so its root is
+# 3. every score is divided by √c. The constant c is the same for all, so its root is
 #    computed **once** for the whole batch;
 # 4. SoftMax of every row of the scores: M vectors of length M;
 # 5. mixing: `[M, M]` times the values `[M, N]`.

@@ -126,7 +126,7 @@ if computer is not None:
         print(f"{work.name:20} {computer.share(work):5.0%} of the roof above it")
 
 # %% [markdown]
-# The large products touch the roof. Who does not, has a reason:
+# The large products touch the roof. What stays below has a reason:
 #
 # - **`gemm 16`** is tiny. Calling it takes longer than doing it: *launch overhead*. The roof knows
 #   nothing of that.
@@ -203,7 +203,7 @@ if my_elements and my_operations:
 # %% [markdown]
 # ### What is wrong with these tables
 #
-# You can now judge them better than whoever wrote the handout:
+# The handout is good practice in reading numbers with care. Row by row:
 #
 # | the handout | is |
 # |---|---|

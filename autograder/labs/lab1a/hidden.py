@@ -31,5 +31,11 @@ HIDDEN = Hidden(
     cases=Path(__file__).with_name("hidden_cases.json"),
     lent={"1.5": ("gemm_ops", "softmax_ops")},
     lend=_lend,
-    preload=("torch", "lab_utils.labs.lab1a", "lab_utils.instruments.counting"),
+    preload=(
+        "torch.utils.flop_counter",
+        "pandas",
+        "transformers.models.llama.modeling_llama",
+        "lab_utils.labs.lab1a.walking",
+        "lab_utils.instruments.counting",
+    ),
 )
