@@ -13,7 +13,7 @@ from typing import Any
 
 from lab_utils.instruments.roofline.machines import Machine
 
-NAME = "one core of this computer"
+NAME = "this computer"
 SQUARES = (512, 768, 1024, 1536)  # of the GEMMs that look for the best rate
 STREAM = 32 * 2**20  # elements of each of two arrays: far more than any cache holds
 ROUNDS = 3
