@@ -155,12 +155,22 @@ def film_moves(browser: Browser, name: str) -> None:
     look(browser, f"{name} film", ".widget-play, .jupyter-widgets-play")
 
 
-def save_work_of_02(browser: Browser, lab: tuple[str, str], served: Path) -> None:
-    """Notebook 03 shows more where 02 has been run; tests may come in any order."""
-    work = served / "lab4a" / "my_work.py"
-    if not work.is_file() or "def inject_recomputation" not in work.read_text(encoding="utf-8"):
-        open_notebook(browser, lab, "lab4a/02_recomputation")
-        run_all(browser, "lab4a/02_recomputation")
+#: Notebooks that go on with functions of an earlier one; tests may come in any order.
+GOES_ON = {
+    "lab4a/03_backward": ("lab4a/02_recomputation", "inject_recomputation"),
+    "project/06_experiments": ("project/05_selection", "choose"),
+}
+
+
+def save_earlier_work(browser: Browser, lab: tuple[str, str], served: Path, name: str) -> None:
+    """Run the notebook whose functions this one goes on with, if that has not been done."""
+    if name not in GOES_ON:
+        return
+    earlier, function = GOES_ON[name]
+    work = served / Path(earlier).parent / "my_work.py"
+    if not work.is_file() or f"def {function}" not in work.read_text(encoding="utf-8"):
+        open_notebook(browser, lab, earlier)
+        run_all(browser, earlier)
 
 
 def go_to_the_end(browser: Browser) -> None:
@@ -236,8 +246,7 @@ def press(browser: Browser, xpath: str) -> None:
 def test_notebook_runs_in_a_browser(
     browser: Browser, lab: tuple[str, str], served: Path, name: str
 ) -> None:
-    if name == "lab4a/03_backward":
-        save_work_of_02(browser, lab, served)
+    save_earlier_work(browser, lab, served, name)
     open_notebook(browser, lab, name)
     run_all(browser, name)
     if name == "lab4a/01_profiler":
@@ -265,8 +274,7 @@ def test_without_a_kernel_nothing_is_blank(
     path = served / f"{name}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     if not any(cell.get("outputs") for cell in notebook.cells):
-        if name == "lab4a/03_backward":
-            save_work_of_02(browser, lab, served)
+        save_earlier_work(browser, lab, served, name)
         open_notebook(browser, lab, name)
         run_all(browser, name)
         browser.js("return jupyterapp.commands.execute('docmanager:save').then(() => true)")
