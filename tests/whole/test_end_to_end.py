@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -18,6 +15,7 @@ from autograder.release.contents import make_release
 from lab_utils.kit.course import read_course
 from lab_utils.kit.lab import handed_in
 from tests.support.sample_course import ROOT, solved_by_a_student
+from tests.support.whole_way import python
 
 LAB = read_course().lab("lab4a")
 
@@ -36,20 +34,6 @@ def solve(work: Path) -> None:
         nbformat.write(notebook, work / f"{name}.ipynb")
     for file in handed_in(LAB.id):
         shutil.copy(ROOT / "autograder" / "reference" / file.name, work)
-
-
-def python(*arguments: str, cwd: Path, code: Path) -> str:
-    """Run Python as a student or an instructor would, with the ``code`` of their folder."""
-    result = subprocess.run(
-        [sys.executable, "-m", *arguments],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(code), "XDG_CONFIG_HOME": str(cwd / ".config")},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
 
 
 def pack(work: Path, first: str, last: str, *options: str) -> Path:

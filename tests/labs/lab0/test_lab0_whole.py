@@ -5,27 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from autograder.release.contents import make_release
 from lab_utils.kit.root import ROOT
-from tests.support.sample_course import fill
-from tests.support.solved_cells import solution_cells
-from tests.support.whole_way import grade, pack, python, unpacked
+from tests.support.whole_way import grade, pack, solve, unpacked
 
 LAB = "lab0"
-ANSWER = "700 GB, 350 GB and 175 GB: 9, 5 and 3 GPUs. Training also holds activations."
-
-
-def solve(notebook: Path) -> None:
-    """Fill in the cells, answer the question below it, and run all of it."""
-    book = fill(nbformat.read(notebook, as_version=4), solution_cells(LAB))
-    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in book.cells]
-    book.cells.insert(ids.index("q13") + 1, nbformat.v4.new_markdown_cell(ANSWER))
-    nbformat.write(book, notebook)
-    command = ("nbconvert", "--to", "notebook", "--execute", "--inplace", notebook.name)
-    python(*command, cwd=notebook.parent, code=notebook.parents[2])
+ANSWERS = {"q13": "700 GB, 350 GB and 175 GB: 9, 5 and 3 GPUs. Training also holds activations."}
 
 
 @pytest.mark.slow
@@ -43,7 +30,7 @@ def test_release_unpack_solve_pack_collect_grade(tmp_path: Path) -> None:
     shutil.move(path, uploads)
 
     work = unpacked(archive, tmp_path / "home of ada")
-    solve(work / "notebooks" / LAB / "01_first_steps.ipynb")
+    solve(work / "notebooks" / LAB / "01_first_steps.ipynb", LAB, ANSWERS)
     path, told = pack(work, LAB, "Ada", "Lovelace")
     assert "FAIL" not in told
     assert "WARN" not in told

@@ -5,28 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from autograder.release.contents import make_release
 from lab_utils.kit.root import ROOT
-from tests.support.sample_course import fill
-from tests.support.solved_cells import solution_cells
-from tests.support.whole_way import grade, pack, python, unpacked
+from tests.support.whole_way import grade, pack, solve, unpacked
 
 LAB = "lab1b"
-ANSWER = "Only the scores are large. With few tokens the products wait for their weights."
-
-
-def solve(notebook: Path) -> None:
-    """Fill in the cells, answer the question if there is one, and run all of it."""
-    book = fill(nbformat.read(notebook, as_version=4), solution_cells(LAB))
-    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in book.cells]
-    if "q14" in ids:
-        book.cells.insert(ids.index("q14") + 1, nbformat.v4.new_markdown_cell(ANSWER))
-    nbformat.write(book, notebook)
-    command = ("nbconvert", "--to", "notebook", "--execute", "--inplace", notebook.name)
-    python(*command, cwd=notebook.parent, code=notebook.parents[2])
+ANSWERS = {"q14": "Only the scores are large. With few tokens the products wait for their weights."}
 
 
 @pytest.mark.slow
@@ -44,7 +30,7 @@ def test_release_unpack_solve_pack_collect_grade(tmp_path: Path) -> None:
 
     work = unpacked(archive, tmp_path / "home of ada")
     for name in ("01_fusion", "02_tiling"):
-        solve(work / "notebooks" / LAB / f"{name}.ipynb")
+        solve(work / "notebooks" / LAB / f"{name}.ipynb", LAB, ANSWERS)
     path, told = pack(work, LAB, "Ada", "Lovelace")
     assert "FAIL" not in told
     assert "WARN" not in told
