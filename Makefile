@@ -24,7 +24,8 @@ lab: setup ## open the start page and the notebooks in JupyterLab
 	@mkdir -p notebooks
 	-@$(VENV) -m lab_utils start >/dev/null
 	@echo "starting JupyterLab with notebooks/; press Ctrl-C twice to end it"
-	@$(VENV) -m jupyterlab $(BROWSER) --notebook-dir=notebooks \
+	@JUPYTER_CONFIG_PATH="$(CURDIR)/lab_utils/kit/machine/jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \
+		$(VENV) -m jupyterlab $(BROWSER) --notebook-dir=notebooks \
 		--LabApp.default_url=/lab/tree/START.ipynb --log-level=WARN $(ARGS)
 
 test: setup ## run linters, type checker and tests (LAB=name: what concerns one lab; ARGS="-k dot" goes to pytest)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 # Before anything imports torch: pytest already runs one process a core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -17,6 +18,7 @@ os.environ.setdefault("PROJECT_SIZE", "small")
 import pytest
 from hypothesis import HealthCheck, settings
 
+from autograder.grading.sandbox.host.stems import sharing
 from tests.support.browser import browser  # noqa: F401  (a fixture)
 
 # No verdict may depend on how fast the machine is.
@@ -67,6 +69,21 @@ TOOLS = {
         _missing("shellcheck"), "apt-get install shellcheck, or brew install shellcheck"
     ),
 }
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Groups stay together: see ``tests.support.groups``."""
+    from tests.support.groups import ByGroup
+
+    return ByGroup(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm_for_all() -> Iterator[None]:
+    """Executors of a test run hand on what has imported the libraries, whatever their kit."""
+    with sharing():
+        yield
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

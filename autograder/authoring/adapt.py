@@ -6,6 +6,7 @@ import re
 
 from nbformat.notebooknode import NotebookNode
 
+from autograder.authoring.cells import TASK
 from lab_utils.kit.course import Assignment, Notebook
 from lab_utils.kit.errors import LabError
 
@@ -26,14 +27,19 @@ def adapt(notebook: NotebookNode, lab: Assignment, entry: Notebook, where: str) 
     if entry.until:
         _cut(notebook, entry.until, where)
     points = entry.points
-    graded = [cell for cell in notebook.cells if "points" in cell.metadata.get("nbgrader", {})]
-    worth = sum(cell.metadata["nbgrader"]["points"] for cell in graded)
+    worth, bonus = points_and_bonus(notebook)
     if not worth:
         raise LabError(f"{where}: it has no points that could be scaled to {points:g}")
     factor = points / worth
-    for cell in graded:
-        grading = cell.metadata["nbgrader"]
-        grading["points"] = round(grading["points"] * factor, 4)
+    if abs(bonus * factor - entry.bonus) > 1e-3:
+        raise LabError(
+            f"{where}: worth {points:g} points it has a bonus of {bonus * factor:g}, but "
+            f"setup/course.toml says bonus = {entry.bonus:g} for {lab.id}: make them the same"
+        )
+    for cell in notebook.cells:
+        grading = cell.metadata.get("nbgrader", {})
+        if "points" in grading:
+            grading["points"] = round(grading["points"] * factor, 4)
     number = entry.name.partition("_")[0].lstrip("0")
     owner = f"{lab.label[:1].upper()}{lab.label[1:]}, notebook {number}"
     head = _TITLE.sub(f"# {owner}:", notebook.cells[0].source)
@@ -48,6 +54,15 @@ def adapt(notebook: NotebookNode, lab: Assignment, entry: Notebook, where: str) 
         text = _TIME.sub(r"\1.**", text, count=1)
         note += " It ends after the first part; the later tasks come in another notebook."
     notebook.cells[0].source = f"{title}\n\n{note}\n{text}"
+
+
+def points_and_bonus(notebook: NotebookNode) -> tuple[float, float]:
+    """What the graded cells of a notebook are worth, and what its bonus is worth beyond that."""
+    worth = [0.0, 0.0]
+    for cell in notebook.cells:
+        is_bonus = bool(cell.metadata.get(TASK, {}).get("bonus"))
+        worth[is_bonus] += cell.metadata.get("nbgrader", {}).get("points", 0)
+    return worth[0], worth[1]
 
 
 def _cut(notebook: NotebookNode, until: str, where: str) -> None:

@@ -30,7 +30,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograder.authoring.adapt import adapt
+from autograder.authoring.adapt import adapt, points_and_bonus
 from autograder.authoring.cells import solved_notebook
 from autograder.authoring.frame import add_frame
 from lab_utils.kit.course import Course, Notebook, read_course
@@ -164,12 +164,17 @@ def _solved(course: Course, root: Path) -> Files:
 
 
 def _check_points(built: NotebookNode, notebook: Notebook, where: str) -> None:
-    """A notebook is worth what the course says that it is worth."""
-    worth = sum(cell.metadata.get("nbgrader", {}).get("points", 0) for cell in built.cells)
+    """A notebook is worth what the course says that it is worth, and so is its bonus."""
+    worth, bonus = points_and_bonus(built)
     if abs(worth - notebook.points) > 1e-6:
         raise LabError(
             f"{where}: its graded cells are worth {worth:g} points together, but "
             f"setup/course.toml says {notebook.points:g}: make them add up"
+        )
+    if abs(bonus - notebook.bonus) > 1e-6:
+        raise LabError(
+            f"{where}: its cells with `bonus` are worth {bonus:g} points together, but "
+            f"setup/course.toml says bonus = {notebook.bonus:g}: make them the same"
         )
 
 

@@ -8,6 +8,7 @@ A cell begins with ``# %%`` (code) or ``# %% [markdown]``, followed by one of th
                         With ``check=2.1`` a judge decides, by that task of the lab
 ``answer=q1 points=2``  students write it, we grade it by hand; has a SOLUTION region
 ``task=q2 points=2``    a question, graded by hand; its MARK SCHEME region stays with us
+``… bonus``             after ``points=``: these count beyond what the notebook is worth
 ``readonly=intro``      students cannot change it
 nothing                 students may change it, and nobody grades it
 ======================  =============================================================
@@ -57,7 +58,7 @@ KINDS = {
     "task": _kind("task locked", "markdown", "MARK SCHEME"),
     "readonly": _kind("locked", "code markdown", None),
 }
-#: Where a cell's metadata says by which task of which lab it is judged.
+#: Where a cell's metadata says by which task of which lab it is judged, and whether it is a bonus.
 TASK = "course"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -124,8 +125,8 @@ def _notebook(lines: list[str], where: str, lab: str) -> NotebookNode:
         if grading := _grading(cell):
             result.metadata["nbgrader"] = grading
             result.id = grading["grade_id"]
-            if task := _task(cell):
-                result.metadata[TASK] = {"lab": lab, "task": task}
+            if about := _about(cell, lab):
+                result.metadata[TASK] = about
             if (first := met.setdefault(result.id, cell.line)) != cell.line:
                 raise _Mistake(
                     cell.line, f"grade_id {result.id!r} is taken by the cell in line {first}"
@@ -156,10 +157,10 @@ def _options(marker: str, line: int) -> tuple[str, dict[str, str]]:
     options: dict[str, str] = {}
     for word in words[cell_type == "markdown" :]:
         key, _, value = word.partition("=")
-        if key not in {*KINDS, "points", "check"}:
+        if key not in {*KINDS, "points", "check"} and word != "bonus":
             known = ", ".join(f"{kind}=" for kind in [*KINDS, "points", "check"])
             raise _Mistake(
-                line, f"a cell has no {word!r}; it may have {known} or [markdown] in front"
+                line, f"a cell has no {word!r}; it may have {known}, bonus or [markdown] in front"
             )
         options[key] = value.strip('"')
     if len(options.keys() & KINDS.keys()) > 1:
@@ -214,6 +215,13 @@ def _built(cell: _SourceCell) -> NotebookNode:
     return new(read[0].source.strip("\n"))
 
 
+def _about(cell: _SourceCell, lab: str) -> dict[str, Any]:
+    """What the cell's metadata says beside what nbgrader reads."""
+    task = _task(cell)
+    about: dict[str, Any] = {"lab": lab, "task": task} if task else {}
+    return {**about, "bonus": True} if "bonus" in cell.options else about
+
+
 def _task(cell: _SourceCell) -> str:
     """The task by which a judge decides on a test; empty for any other cell."""
     task = cell.options.get("check", "")
@@ -227,8 +235,9 @@ def _task(cell: _SourceCell) -> str:
 def _grading(cell: _SourceCell) -> dict[str, Any] | None:
     """The cell's metadata for nbgrader, in full; None for a cell that it leaves alone."""
     graded = cell.kind is not None and bool(KINDS[cell.kind].flags & {"grade", "task"})
-    if "points" in cell.options and not graded:
-        raise _Mistake(cell.line, "points belong to a cell with test=, answer= or task=")
+    if not graded and (extra := cell.options.keys() & {"points", "bonus"}):
+        belong = "points belong" if "points" in extra else "a bonus belongs"
+        raise _Mistake(cell.line, f"{belong} to a cell with test=, answer= or task=")
     if cell.kind is None:
         return None
     flags, cell_types, _ = KINDS[cell.kind]

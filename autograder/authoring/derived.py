@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from lab_utils.kit.parts import PARTS
 from lab_utils.kit.root import ROOT
 
 CaseData = dict[str, Any]
@@ -64,6 +65,12 @@ def case_files(
         folder / "wanted.json": as_json(_with_files(wanted, by_text)),
         Path("autograder/labs") / lab / "hidden_cases.json": as_json(hidden),
     }
+
+
+def in_parts(name: str, cases: Sequence[CaseData]) -> CaseData:
+    """One case that is right if all of ``cases`` are."""
+    given, wanted = ({PARTS: [case[half] for case in cases]} for half in ("given", "wanted"))
+    return {"name": name, "given": given, "wanted": wanted}
 
 
 def _without_wanted(case: CaseData) -> CaseData:

@@ -12,7 +12,8 @@ FRAME = ("start", "hand-in-text", "hand-in")  # the ids of these cells
 
 # On Colab there is no lab_utils yet, so that this has to find or fetch it by itself.
 START = """\
-# Run this cell first. On Colab it brings the lab's files; everywhere it says what is missing.
+# @title Run this cell first
+# On Colab it brings the lab's files; everywhere it says what is missing.
 import sys
 import zipfile
 from pathlib import Path
@@ -30,6 +31,8 @@ if "google.colab" in sys.modules:
             places.insert(0, Path("/content/drive/MyDrive"))
         except Exception as error:
             print("Drive is not used:", error)
+            print("So your work is gone when Colab ends this session. Download it before")
+            print("(File > Download), or run this cell again and allow Drive.")
 
     def releases():
         paths = [path for place in places for path in place.glob("@RELEASE@*")]
@@ -54,6 +57,9 @@ else:  # the release in which this notebook lies, unless lab_utils is installed
 from lab_utils.kit.machine.environment import check_environment
 
 check_environment();"""
+
+#: Its text is folded away in JupyterLab and on Colab: it is to be run, not read.
+FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}
 
 TEXT = """\
 ## Hand in
@@ -81,7 +87,8 @@ def add_frame(built: NotebookNode, course: Course, lab: Assignment, notebook: No
 
     kinds = [cell.cell_type for cell in built.cells]
     first = kinds.index("code") if "code" in kinds else len(kinds)
-    built.cells.insert(first, new_code_cell(filled(START), id=FRAME[0]))
+    start = new_code_cell(filled(START), id=FRAME[0], metadata=FOLDED)
+    built.cells.insert(first, start)
     if notebook is lab.notebooks[-1]:
         built.cells.append(new_markdown_cell(filled(TEXT), id=FRAME[1]))
         built.cells.append(new_code_cell(filled(HAND_IN), id=FRAME[2]))

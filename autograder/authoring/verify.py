@@ -74,7 +74,7 @@ def check_cells(root: Path, file: str, lab: str) -> Iterator[CheckCell]:
     """
     text = (root / file).read_text(encoding="utf-8")
     for cell in solved_notebook(text, file, lab).cells:
-        if TASK in cell.metadata:
+        if "task" in cell.metadata.get(TASK, {}):
             marks = cell.metadata["nbgrader"]
             line, task = _begins(text, marks["grade_id"]), cell.metadata[TASK]["task"]
             yield CheckCell(file, line, task, marks["points"], cell.source)

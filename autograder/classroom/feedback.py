@@ -19,6 +19,7 @@ from autograder.classroom.charts import lines_chart
 from autograder.classroom.sheet import Score, Sheet
 from autograder.grading.verdict import CaseVerdict, TaskVerdict
 from lab_utils.kit.course import Assignment, Course
+from lab_utils.kit.judge import by_sort
 from lab_utils.kit.task import Finding, counted
 
 SHOWN = 3
@@ -36,7 +37,7 @@ PAGES = Environment(
 
 @dataclass(frozen=True)
 class Group:
-    """Cases with the same findings."""
+    """Cases with findings of the same sorts: the first is told, ``more`` findings are counted."""
 
     names: str
     findings: tuple[Finding, ...]
@@ -53,6 +54,7 @@ class Part:
     words: str
     comment: str
     groups: tuple[Group, ...]
+    note: str
     picture: Markup | None
     caption: str
 
@@ -89,7 +91,7 @@ def feedback_page(sheet: Sheet, course: Course, lab: Assignment) -> str:
         (_title(name), [_part(sheet, score) for score in scores]) for name, scores in by_notebook
     ]
     known = sheet.graded and sheet.max_points
-    share = round(100 * sheet.points / sheet.max_points) if known else 0
+    share = min(100, round(100 * sheet.points / sheet.max_points)) if known else 0
     return PAGES.get_template("feedback.html").render(
         sheet=sheet,
         course=course,
@@ -116,6 +118,7 @@ def _part(sheet: Sheet, score: Score) -> Part:
         words=_words(task) if task else "",
         comment=score.comment,
         groups=tuple(_groups(task)) if task else (),
+        note=task.note if task else "",
         picture=lines_chart(chart) if chart else None,
         caption=chart.title if chart else "",
     )
@@ -126,7 +129,8 @@ def _says(score: Score) -> str:
         return "still to be graded"
     if math.isnan(score.points):
         return "not graded"
-    return f"{points(score.points)} of {points(score.max_points)}"
+    bonus = "bonus: " if score.is_bonus else ""
+    return f"{bonus}{points(score.points)} of {points(score.max_points)}"
 
 
 def _words(task: TaskVerdict) -> str:
@@ -140,12 +144,12 @@ def _words(task: TaskVerdict) -> str:
 
 
 def _groups(task: TaskVerdict) -> Iterator[Group]:
-    alike: dict[tuple[Finding, ...], list[CaseVerdict]] = {}
+    alike: dict[tuple[str, ...], list[CaseVerdict]] = {}
     for case in task.cases:
         if case.findings:
-            alike.setdefault(case.findings, []).append(case)
-    for findings, cases in alike.items():
-        others = len(cases) - 1
-        also = f", and on {counted(others, f'more {task.noun}')}" if others else ""
-        shown = tuple(map(cut, findings[:SHOWN]))
-        yield Group(f"{cases[0].name}{also}", shown, max(0, len(findings) - SHOWN))
+            alike.setdefault(tuple(by_sort(case.findings)), []).append(case)
+    for case, *rest in alike.values():
+        also = f", and on {counted(len(rest), f'more {task.noun}')}" if rest else ""
+        sorts = by_sort(case.findings).values()
+        shown = tuple(cut(first) for first, *_ in sorts)[:SHOWN]
+        yield Group(f"{case.name}{also}", shown, len(case.findings) - len(shown))

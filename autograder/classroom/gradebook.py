@@ -6,6 +6,7 @@ import logging
 import os
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 
 import nbformat
 from nbgrader.api import (
@@ -25,6 +26,7 @@ from sqlalchemy.exc import SAWarning
 from traitlets.log import get_logger
 
 from autograder.authoring.build import register
+from autograder.authoring.cells import TASK
 from autograder.classroom.home import Home
 from autograder.classroom.sheet import Score
 from autograder.collect import Roster
@@ -97,7 +99,9 @@ class Book:
             for cell in nbformat.read(path, as_version=4).cells:
                 marks = cell.metadata.get("nbgrader", {})
                 if marks.get("grade") or marks.get("task"):
-                    found.append(Score(path.stem, marks["grade_id"], 0.0, marks["points"]))
+                    score = Score(path.stem, marks["grade_id"], 0.0, marks["points"])
+                    is_bonus = bool(cell.metadata.get(TASK, {}).get("bonus"))
+                    found.append(replace(score, is_bonus=is_bonus))
         return found
 
     def scores(self) -> dict[str, tuple[Score, ...]]:
@@ -154,4 +158,4 @@ def _score(cell: Score, grade: Grade | None, comment: Comment | None) -> Score:
     if grade is None:
         return cell
     waiting = bool(grade.needs_manual_grade)
-    return Score(cell.notebook, cell.grade_id, grade.score, cell.max_points, waiting, said)
+    return replace(cell, points=grade.score, waiting=waiting, comment=said)

@@ -47,7 +47,7 @@ def columns(sheets: Sequence[Sheet]) -> list[Column]:
     for score in sheets[0].scores if sheets else ():
         task = titles.get((score.notebook, score.grade_id))
         label, title = (task.id, task.title) if task else (score.grade_id, score.notebook)
-        found.append(Column(label, title))
+        found.append(Column(label, title + " (bonus)" * score.is_bonus))
     return found
 
 

@@ -26,6 +26,8 @@ class Score:
     waiting: bool = False
     """Whether it is still to be graded by hand."""
     comment: str = ""
+    is_bonus: bool = False
+    """Whether it counts beyond what the lab is worth."""
 
 
 def unknown(scores: Sequence[Score]) -> tuple[Score, ...]:
@@ -65,8 +67,13 @@ class Sheet:
 
     @property
     def max_points(self) -> float:
-        """The most that can be had."""
-        return round(sum(score.max_points for score in self.scores), 2)
+        """What the lab is worth; with a bonus there is more to be had."""
+        return round(sum(score.max_points for score in self.scores if not score.is_bonus), 2)
+
+    @property
+    def max_bonus(self) -> float:
+        """What can be had beyond that."""
+        return round(sum(score.max_points for score in self.scores if score.is_bonus), 2)
 
     @property
     def graded(self) -> bool:

@@ -78,7 +78,7 @@ def _test(sheet: Sheet, score: Score) -> dict[str, Any]:
         for finding in case.findings
     ]
     return {
-        "name": task.title if task else score.grade_id,
+        "name": (task.title if task else score.grade_id) + " (bonus)" * score.is_bonus,
         "number": task.id if task else score.grade_id,
         "score": score.points,
         "max_score": score.max_points,

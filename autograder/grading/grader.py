@@ -19,6 +19,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ class Grader:
             require,
             limits or most_of([hidden_of(lab).limits for lab in plan.labs]),
             jobs,
-            hidden=hidden,
+            hidden=(*hidden, *_peers(plan)),
             environment=_environment(plan),
             kits={part.name: kit_of(part) for part in plan.notebooks},
         )
@@ -156,6 +157,7 @@ class Grader:
             if part.name not in results:
                 missing.append(Remark(MISSING, f"{part.name}.ipynb was not handed in"))
                 tasks += [nothing(test) for test in part.tests.values()]
+                ruling.paid |= {test.task for test in part.tests.values()}
                 continue
             ran = {cell.id: cell for cell in results[part.name].cells}
             shown = {key: (cell.outputs, cell.execution_count) for key, cell in ran.items()}
@@ -197,6 +199,12 @@ def kit_of(part: NotebookPlan) -> Kit:
         (*PRELOAD, *dict.fromkeys(name for lab in labs for name in lab.preload)),
         tuple(dict.fromkeys(name for lab in labs for name in lab.warm_up)),
     )
+
+
+def _peers(plan: LabPlan) -> list[Path]:
+    """The folders of installed packages that would answer a task."""
+    found = [find_spec(name) for lab in plan.labs for name in hidden_of(lab).peers]
+    return [Path(path) for spec in found if spec for path in spec.submodule_search_locations or ()]
 
 
 def _environment(plan: LabPlan) -> dict[str, str]:

@@ -22,6 +22,8 @@ from lab_utils.kit.task import Case
 
 Lend = Callable[[str, Case, Any], Any]
 """The answer of a right version of a function: its name, the case, its arguments as JSON."""
+Compare = Callable[[str, Any], str]
+"""How an answer to a task differs from the reference, in words; it costs nothing."""
 Draw = Callable[[str, Case, Any], Chart | None]
 """What feedback draws of an answer to a task on its first public case."""
 
@@ -32,6 +34,10 @@ def _nothing_lent(name: str, _case: Case, _arguments: Any) -> Any:
 
 def _nothing_drawn(_task: str, _case: Case, _answer: Any) -> None:
     return None
+
+
+def _nothing_compared(_task: str, _answer: Any) -> str:
+    return ""
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,11 @@ class Hidden:
     given in a hidden case: what they tell is not in the process before it is asked for."""
     lend: Lend = _nothing_lent
     chart: Draw = _nothing_drawn
+    compared: Compare = _nothing_compared
     cuts: Mapping[str, Cut] = field(default_factory=dict)
     """By task, what of ``lab_utils`` is not there when it is asked: what would answer it."""
+    peers: tuple[str, ...] = ()
+    """Installed packages that would answer a task, for no sandbox to show."""
     preload: tuple[str, ...] = ()
     """Modules that notebooks import, for the warm process."""
     warm_up: tuple[str, ...] = ()

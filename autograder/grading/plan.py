@@ -104,7 +104,7 @@ def _read_notebook(path: Path) -> NotebookPlan:
 
 def _asked(cell: NotebookNode) -> tuple[str, str, str]:
     """Lab, task and name of a test that a judge decides on; empty if it is another one."""
-    if (about := cell.metadata.get(TASK)) is None:
+    if "task" not in (about := cell.metadata.get(TASK, {})):
         return "", "", ""
     return about["lab"], about["task"], lab_called(about["lab"]).task_called(about["task"]).asks
 

@@ -71,6 +71,8 @@ class TaskVerdict:
     """What the lab calls a case."""
     cases: tuple[CaseVerdict, ...] = ()
     chart: Chart | None = None
+    note: str = ""
+    """What else there is to say: what was lent, what other tasks paid for, what differs."""
 
 
 @dataclass(frozen=True)

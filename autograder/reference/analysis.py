@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from torch import fx
 
 from autograder.reference.pins import Pins
-from autograder.reference.values import Maker, Step, Value, needed_inputs
+from autograder.reference.values import Maker, Step, Value, merged, needed_inputs
 from lab_utils.steps.kept import is_early
 from lab_utils.steps.schedule import runnable
 from lab_utils.steps.storage import Storage, overwritten_inputs, storages
@@ -43,6 +43,7 @@ class Analysis:
         rank = {old: new for new, old in enumerate(makers)}
         for value in self.values:
             value.maker = rank[value.maker]
+            value.late_uses = merged(value.late_uses)
         ordered = [self.makers[old] for old in makers]
         Pins(self, ordered).find()
         return Step(self.graph, self.order, self.values, ordered, fixed)
@@ -87,6 +88,12 @@ class Analysis:
                 value.last_late = max(value.last_late, place)
             value.touched.add(min(place, self.end))
         value.last_late = min(value.last_late, self.end)
+        own = self.place[node]
+        readers = [min(self.place.get(r, self.end), self.end) for r in node.users]
+        if own >= self.late_from:  # a view holds what it looks at until its last reader
+            value.late_uses.append((own, max(own, *readers, own)))
+        else:
+            value.late_uses += [(p, p) for p in readers if p >= self.late_from]
 
     def _add_reads(self) -> None:
         for node, targets in self.overwrites.items():

@@ -17,7 +17,7 @@ from torch import fx
 
 from autograder.reference.planner.replay import bernoulli_again_, generator_state
 from autograder.reference.rewrite import Clones, Rewritten, make_wait
-from autograder.reference.simulate import Fate
+from autograder.reference.simulate import Fate, Simulator
 from autograder.reference.values import Step, needed_inputs
 from lab_utils.steps.graph import Kind, Phase, copy_graph, mark_recomputed
 from lab_utils.steps.kept import is_early
@@ -41,14 +41,19 @@ class _Rewriter:
     def __init__(self, step: Step, fates: Sequence[int]) -> None:
         self.graph, new = copy_graph(step.graph)
         self.place = {new[node]: index for index, node in enumerate(step.order)}
-        self.clones: Clones = {}
+        self.clones: Clones = {}  # those that may be read at the moment
+        self.made: list[tuple[fx.Node, fx.Node]] = []  # originals, each with a clone
         self.memory = storages(self.graph)
         self.makers: dict[fx.Node, list[fx.Node]] = {}  # by the node that allocates
         self.packed: dict[fx.Node, fx.Node] = {}  # memory of a mask, the node that draws it
+        self.spans: dict[fx.Node, list[tuple[int, int]]] = {}  # by the node that allocates
+        spans = Simulator(step).reruns(fates).spans
         lost = set()
-        for maker in step.makers:
+        for index, maker in enumerate(step.makers):
             nodes = [new[node] for node in maker.nodes]
             self.makers[nodes[0]] = nodes
+            if index in spans:
+                self.spans[nodes[0]] = spans[index]
             for value, storage in zip(maker.values, self._owned(nodes[0]), strict=True):
                 if fates[value]:
                     lost.add(storage)
@@ -61,14 +66,24 @@ class _Rewriter:
     def rewrite(self, control: bool) -> Rewritten:
         for reader in [n for n in self.place if not is_early(n)]:
             wanted = [n for n in reader.all_input_nodes if n in self.lost]
+            if wanted and self.spans:
+                self._forget(self.place[reader])
             for original in sorted(self._missing(wanted), key=self.place.__getitem__):
                 self.clones[original] = self._clone(original, reader)
+                self.made.append((original, self.clones[original]))
             for original in wanted:
                 reader.replace_input_with(original, self.clones[original])
         self._remove_dead()
-        if control:
-            make_wait(self.graph, self.clones)
-        return Rewritten(self.graph, self.clones)
+        if control:  # every clone waits, also where one original has several
+            make_wait(self.graph, {clone: clone for _, clone in self.made})
+        return Rewritten(self.graph, dict(self.made))
+
+    def _forget(self, place: int) -> None:
+        """Let clones go that are rebuilt for each use, and whose use ended before ``place``."""
+        for original in list(self.clones):
+            spans = self.spans.get(self.memory[original][0].owner)
+            if spans and any(start == place for start, _ in spans):
+                del self.clones[original]
 
     def _missing(self, wanted: Sequence[fx.Node]) -> set[fx.Node]:
         """All nodes that have to run again for ``wanted`` and have not yet."""
@@ -151,8 +166,8 @@ class _Rewriter:
 
     def _remove_dead(self) -> None:
         dead = set()
-        for clone in reversed(list(dict.fromkeys(self.clones.values()))):
+        for clone in reversed(list(dict.fromkeys(clone for _, clone in self.made))):
             if not clone.users and not overwritten_inputs(clone):
                 self.graph.erase_node(clone)
                 dead.add(clone)
-        self.clones = {n: clone for n, clone in self.clones.items() if clone not in dead}
+        self.made = [(n, clone) for n, clone in self.made if clone not in dead]

@@ -1,20 +1,23 @@
 """The exact peak of a rewritten step, without rewriting it.
 
 A clone runs right before the first backward node that needs it, in the order of the
-originals; it is shared by all that need it later. Everything that recomputation itself
-holds is counted: what clones read, what they make on the way, packed masks.
+originals; it is shared by all that need it later, unless it is to be repeated. Everything
+that recomputation itself holds is counted: what clones read, what they make on the way,
+packed masks.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from autograder.reference.values import NEVER, Step
+from autograder.reference.values import NEVER, Step, merged
 
 
 class Fate(IntEnum):
@@ -25,6 +28,12 @@ class Fate(IntEnum):
     """Rebuilt by running its maker again; a random mask by drawing it again."""
     PACKED = 2
     """A random mask that is kept in one byte an element."""
+    REPEATED = 3
+    """Rebuilt for each use anew, and freed in between. All values of a maker have it, or none."""
+
+
+Spans = dict[int, list[tuple[int, int]]]
+"""For each maker that runs again more than once: first and last place of each use."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,24 @@ class Simulated:
     before: bool
     """Whether it is first held by a clone that runs before the first of them."""
     reruns: list[int]
-    """For each maker, the place before which it runs again; NEVER where it does not."""
+    """For each maker, the (first) place before which it runs again; NEVER where it does not."""
+    spans: Spans
+    line: np.ndarray
+    """Bytes at each step, clones included."""
+
+
+class Reruns(NamedTuple):
+    """When makers run again. A key is a place times (length + 1), plus that of an original."""
+
+    run: list[int]
+    """For each maker, the (first) place before which it runs again, or NEVER."""
+    first: list[int]
+    """For each value, the first place before which a clone reads it, or NEVER."""
+    last: list[int]
+    """For each value, the key of the last clone that reads it, or -1."""
+    spans: Spans
+    reads: dict[int, list[int]]
+    """For each value that is repeated, the keys of the clones that read it."""
 
 
 class Simulator:
@@ -80,16 +106,19 @@ class Simulator:
             Fate.KEPT if v.pinned or v.last_late >= 0 else Fate.DROPPED for v in self.step.values
         ]
 
-    def reruns(self, fates: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
-        """When makers run again, and when clones first and last read each value.
+    def repeated(self, maker: int, fates: Sequence[int]) -> bool:
+        """Whether what ``maker`` makes is rebuilt for each use anew."""
+        return all(fates[v] == Fate.REPEATED for v in self.step.makers[maker].values)
 
-        The last read is a key: place times (length + 1), plus the place of the clone's
-        original.
-        """
+    def reruns(self, fates: Sequence[int]) -> Reruns:
+        """When makers run again, and when clones first and last read each value."""
         scale = self.length + 1
         run = [NEVER] * len(self._reads)
         first = [NEVER] * len(fates)
         last = [-1] * len(fates)
+        spans: Spans = {}
+        reads: dict[int, list[int]] = {}  # of values to be repeated: keys of clones that read them
+        some_repeated = Fate.REPEATED in fates
         for maker in range(len(run) - 1, -1, -1):
             at = NEVER
             for value, late in self._values[maker]:
@@ -102,23 +131,31 @@ class Simulator:
             if at == NEVER:
                 continue
             run[maker] = at
+            starts = [at]
+            if some_repeated and self.repeated(maker, fates):
+                uses = [
+                    use for v, _ in self._values[maker] for use in self.step.values[v].late_uses
+                ]
+                for v, _ in self._values[maker]:
+                    uses += [(key // scale, key // scale) for key in reads.get(v, ())]
+                spans[maker] = merged(uses)
+                starts = [start for start, _ in spans[maker]]
             for value, place in self._reads[maker]:
                 if at < first[value]:
                     first[value] = at
-                key = at * scale + place
+                key = starts[-1] * scale + place
                 if key > last[value]:
                     last[value] = key
-        return run, first, last
+                if some_repeated and fates[value] == Fate.REPEATED:
+                    reads.setdefault(value, []).extend(s * scale + place for s in starts)
+        return Reruns(run, first, last, spans, reads)
 
     def simulate(self, fates: Sequence[int]) -> Simulated:
         """The peak and the added time when each value has its fate."""
-        run, _, last_read = self.reruns(fates)
-        again = [m for m, at in enumerate(run) if at < NEVER]
-        clones = self._clone_keys(run, again, fates)
-        fate = np.asarray(fates)
-        firsts, lasts, sizes = self._lifetimes(
-            fates, fate, run, np.array(last_read, dtype=np.int64), again
-        )
+        reruns = self.reruns(fates)
+        again = [m for m, at in enumerate(reruns.run) if at < NEVER]
+        clones = self._clone_keys(reruns, again, fates)
+        firsts, lasts, sizes = self._lifetimes(fates, reruns, again)
         scale = self.length + 1
         total = self.length + len(clones)
         # Fine steps: a clone's is its rank, a node's comes after the clones before it.
@@ -136,8 +173,10 @@ class Simulator:
         places = tuple(dict.fromkeys(at[tops].tolist()))
         # Every fine step of a node but the last one is a clone's.
         before = bool(tops[0] < fine(places[0] * scale + self.length))
-        seconds = sum(self._seconds(m, fates) for m in again)
-        return Simulated(int(line[tops[0]]), seconds, places, before, run)
+        seconds = sum(self._seconds(m, fates) * len(reruns.spans.get(m, "1")) for m in again)
+        return Simulated(
+            int(line[tops[0]]), seconds, places, before, reruns.run, reruns.spans, line
+        )
 
     def _seconds(self, index: int, fates: Sequence[int]) -> float:
         maker = self.step.makers[index]
@@ -145,7 +184,7 @@ class Simulator:
             return maker.pack_seconds + maker.unpacked_seconds
         return maker.seconds
 
-    def _clone_keys(self, run: list[int], again: list[int], fates: Sequence[int]) -> np.ndarray:
+    def _clone_keys(self, reruns: Reruns, again: list[int], fates: Sequence[int]) -> np.ndarray:
         scale = self.length + 1
         keys: list[int] = []
         for m in again:
@@ -153,21 +192,19 @@ class Simulator:
             packed = maker.draw is not None and fates[maker.values[0]] == Fate.PACKED
             # A packed mask is unpacked where its memory was allocated, and not drawn.
             keys += [
-                run[m] * scale + place
+                start * scale + place
+                for start, _ in reruns.spans.get(m, [(reruns.run[m], 0)])
                 for number, place in enumerate(maker.places)
                 if not (packed and number == maker.draw)
             ]
         return np.sort(np.array(keys, dtype=np.int64))
 
     def _lifetimes(
-        self,
-        fates: Sequence[int],
-        fate: np.ndarray,
-        run: list[int],
-        last_read: np.ndarray,
-        again: list[int],
+        self, fates: Sequence[int], reruns: Reruns, again: list[int]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """First key, last key and bytes of originals, clones, and what random masks leave."""
+        fate, run = np.asarray(fates), reruns.run
+        last_read = np.array(reruns.last, dtype=np.int64)
         scale = self.length + 1
         node_key = lambda place: place * scale + self.length  # noqa: E731
         late = np.where(self._last_late >= 0, node_key(self._last_late), -1)
@@ -175,7 +212,10 @@ class Simulator:
         early = node_key(self._last_early)
         original_last = np.where(fate > 0, early, np.maximum(early, used))
         moment = np.array(run, dtype=np.int64)[self._maker] if len(fate) else self._maker
-        cloned = np.flatnonzero(moment < NEVER)
+        once = moment < NEVER
+        for m in reruns.spans:
+            once[self.step.makers[m].values] = False
+        cloned = np.flatnonzero(once)
         begin = moment[cloned] * scale + self._first_place[self._maker[cloned]]
         made = moment[cloned] * scale + self._made[cloned]
         end = np.where(fate[cloned] > 0, np.maximum(used[cloned], made), made)
@@ -191,4 +231,23 @@ class Simulator:
                 firsts.append(np.array([node_key(drawn + is_packed)]))
                 lasts.append(np.array([run[m] * scale + read]))
                 sizes.append(np.array([maker.packed_bytes if is_packed else self.state_bytes]))
+        for m, spans in reruns.spans.items():
+            for value in self.step.makers[m].values:
+                begins = np.array([start for start, _ in spans]) * scale
+                firsts.append(begins + self._first_place[m])
+                lasts.append(
+                    np.maximum(begins + self._made[value], self._ends(value, spans, reruns))
+                )
+                sizes.append(np.full(len(spans), self._nbytes[value]))
         return np.concatenate(firsts), np.concatenate(lasts), np.concatenate(sizes)
+
+    def _ends(self, value: int, spans: list[tuple[int, int]], reruns: Reruns) -> np.ndarray:
+        """For each span of its maker, the key of the last use of ``value`` in it; -1: none."""
+        scale = self.length + 1
+        starts = [start for start, _ in spans]
+        ends = np.full(len(spans), -1, dtype=np.int64)
+        late = [(f, last * scale + self.length) for f, last in self.step.values[value].late_uses]
+        for place, key in [*late, *((k // scale, k) for k in reruns.reads.get(value, ()))]:
+            span = bisect_right(starts, place) - 1
+            ends[span] = max(ends[span], key)
+        return ends

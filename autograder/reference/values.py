@@ -8,6 +8,7 @@ the nodes that run, in program order.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import torch
@@ -34,6 +35,8 @@ class Value:
     first_late: int = NEVER
     """Place of its first reader in backward or later."""
     last_late: int = -1
+    late_uses: list[tuple[int, int]] = field(default_factory=list)
+    """First and last place of each use in backward or later, in order; none overlaps another."""
     touched: set[int] = field(default_factory=set)
     """Places of all nodes that make, read or look at it."""
     pinned: str | None = None
@@ -89,3 +92,14 @@ class Step:
 def needed_inputs(node: fx.Node) -> list[fx.Node]:
     """What ``node`` must be given to run again: not what it reads for its shape alone."""
     return [] if node.target is aten.empty_like.default else node.all_input_nodes
+
+
+def merged(uses: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans (first place, last place) in order, those that share a place made one."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(uses):
+        if found and first <= found[-1][1]:
+            found[-1] = found[-1][0], max(last, found[-1][1])
+        else:
+            found.append((first, last))
+    return found

@@ -18,14 +18,14 @@ from string import Template
 from tempfile import TemporaryDirectory
 
 from autograder.authoring.build import Files, derive
-from lab_utils.kit.course import RELEASE_NAME, START, Course, read_course
+from lab_utils.kit.course import RELEASE_NAME, START, Assignment, Course, read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
 from lab_utils.kit.start import start_notebook
 
 STUDENT = "setup/student"  # templates of files that only a release has
 #: What lab_utils may consist of; anything else is somebody's forgotten file.
-KINDS = {".py", ".dot", ".json", ".svg", ".css", ".js", ".html", ".md"}
+KINDS = {".py", ".dot", ".json", ".csv", ".svg", ".css", ".js", ".html", ".md"}
 COPIED = ("LICENSE", "requirements.lock", "setup/venv.sh", "setup/lab_setup.sh")
 # A release has no need of what is only for authors, graders and developers.
 REQUIREMENTS_END = "# authoring and grading"
@@ -136,9 +136,13 @@ def _without_extensions(path: Path) -> bytes:
     return f"{text}\n".encode()
 
 
+def _bonus(lab: Assignment) -> str:
+    return f" and a bonus of {lab.bonus:g}" if lab.bonus else ""
+
+
 def _readme(root: Path, course: Course) -> bytes:
     rows = [
-        f"| {lab.label} | {lab.title} | `notebooks/{lab.id}/` | {lab.points:g} | "
+        f"| {lab.label} | {lab.title} | `notebooks/{lab.id}/` | {lab.points:g}{_bonus(lab)} | "
         f"{f'{lab.due:%A, %d %B %Y, %H:%M} (UTC{lab.due:%z})' if lab.due else 'see the course'} | "
         f"`{course.zip_file_name(lab.id, first='First', last='Last')}` |"
         for lab in course.labs.values()

@@ -10,14 +10,15 @@ from typing import Any
 
 from autograder.authoring.build import Files
 from autograder.release.hidden_values import hidden_values_in
-from lab_utils.kit.course import read_course
+from lab_utils.kit.course import Course, read_course
 
 REGION = re.compile(
     r"^[# ]*### BEGIN (SOLUTION|HIDDEN TESTS|MARK SCHEME)$(.*?)^[# ]*### END \1$", re.M | re.S
 )
 OURS = ("autograder/", "solutions/", "tests/", ".git", ".ci/")
 HOME = re.compile(r"(?<![\w.$}])/(?:root|home/\w+|Users/\w+)/")
-TELLING = 14  # characters of a line that tell whose it is
+TELLING, TELLING_FAR = 16, 40
+"""Characters that make a line telling, in the notebooks of its lab and in those of other labs."""
 ROW = 4  # lines one after another that are no coincidence
 
 
@@ -25,14 +26,18 @@ def leaks_in_release(files: Files, root: Path) -> list[str]:
     """What must not be in a release and is, one line for each."""
     course = read_course(root / "setup" / "course.toml")
     names = {notebook.source for lab in course.labs.values() for notebook in lab.notebooks}
-    paths = [root / "solutions" / f"{name}.py" for name in sorted(names)]
-    sources = [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
+    paths = {name: root / "solutions" / f"{name}.py" for name in sorted(names)}
+    sources = {n: p.read_text(encoding="utf-8") for n, p in paths.items() if p.is_file()}
     notebooks = {p: c for p, c in files.items() if p.startswith("notebooks/")}
     others = {p: c for p, c in files.items() if p not in notebooks}
     found = [f"{path}: belongs to instructors" for path in files if path.startswith(OURS)]
-    for source in sources:
-        found += [f"notebooks: a secret line, {line!r}" for line in leaks([source], notebooks)]
-    found += [f"{path}: has lines of a solution" for path in _with_solutions(sources, others)]
+    for name, source in sources.items():
+        near = _of_its_lab(name, notebooks, course)
+        far = {p: c for p, c in notebooks.items() if p not in near}
+        lines = [*leaks([source], near), *leaks([source], far, TELLING_FAR)]
+        found += [f"notebooks: a secret line, {line!r}" for line in lines]
+    solved = _with_solutions(sources.values(), others)
+    found += [f"{path}: has lines of a solution" for path in solved]
     found += hidden_values_in(files, root)
     students = {name for lab in course.labs.values() for name in lab.extensions}
     for path, text in ((path, "\n".join(texts({path: c}))) for path, c in files.items()):
@@ -46,7 +51,15 @@ def leaks_in_release(files: Files, root: Path) -> list[str]:
     return found
 
 
-def leaks(sources: Iterable[str], released: Files) -> list[str]:
+def _of_its_lab(source: str, notebooks: Files, course: Course) -> Files:
+    """The notebooks of the assignments that use a source of the same lab."""
+    home = source.partition("/")[0]
+    labs = [lab for lab in course.labs.values() if any(n.home == home for n in lab.notebooks)]
+    folders = tuple(f"notebooks/{lab.id}/" for lab in labs)
+    return {path: content for path, content in notebooks.items() if path.startswith(folders)}
+
+
+def leaks(sources: Iterable[str], released: Files, telling: int = TELLING) -> list[str]:
     """Lines of the sources' regions that can be read in a release, and not elsewhere in them."""
     sources = list(sources)
     public = "\n".join(REGION.sub("", source) for source in sources)
@@ -61,7 +74,7 @@ def leaks(sources: Iterable[str], released: Files) -> list[str]:
         secret
         for secret in sorted(secrets - {""})
         # A short line, such as ``return {``, is everybody's.
-        if len(secret) >= TELLING and secret not in public and secret in everything
+        if len(secret) >= telling and secret not in public and secret in everything
     ]
 
 

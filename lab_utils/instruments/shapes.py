@@ -45,6 +45,8 @@ LLAMA_7B = Transformer("LLaMA-7B", 32, 4096, 32, 32, 128, 11008, True, 32000, 20
 LLAMA3_8B = Transformer("Llama 3 8B", 32, 4096, 32, 8, 128, 14336, True, 128256, 8192)
 LLAMA2_70B = Transformer("Llama 2 70B", 80, 8192, 64, 8, 128, 28672, True, 32000, 4096)
 GPT3_175B = Transformer("GPT-3 175B", 96, 12288, 96, 96, 128, 49152, False, 50257, 2048)
+#: As wide as GPT-3 2.7B, with two of its layers: what a famous course trains on two cards.
+GPT_2560 = Transformer("GPT, 2 layers of 2560", 2, 2560, 32, 32, 80, 10240, False, 50257, 2048)
 MODELS: Mapping[str, Transformer] = MappingProxyType(
     {model.name: model for model in (LLAMA_7B, LLAMA3_8B, LLAMA2_70B, GPT3_175B)}
 )

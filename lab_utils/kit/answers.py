@@ -8,11 +8,13 @@ from typing import Any
 
 from lab_utils.kit.errors import BadAnswer
 
+FORGOTTEN = "Does your function end with a return? Without one it returns None."
+
 
 def mapping(value: Any, what: str) -> Mapping[Any, Any]:
     """``value`` if it is a dict."""
     if not isinstance(value, Mapping):
-        raise BadAnswer(f"{what} is {described(value)}", "A dict is wanted there.")
+        raise BadAnswer(f"{what} is {described(value)}", _hint(value, "A dict is wanted there."))
     return value
 
 
@@ -20,8 +22,13 @@ def collection(value: Any, what: str) -> Iterable[Any]:
     """``value`` if it is a collection: a list, a set, a generator."""
     if isinstance(value, (str, Mapping)) or not hasattr(value, "__iter__"):
         look = "A collection of them is wanted there: a list, or a set where the task says so."
-        raise BadAnswer(f"{what} is {a_type(value)}", look)
+        raise BadAnswer(f"{what} is {a_type(value)}", _hint(value, look))
     return value
+
+
+def _hint(value: Any, look: str) -> str:
+    """Where to look: for a ``return`` first, where there is nothing."""
+    return FORGOTTEN if value is None else look
 
 
 def fields_told(value: Any, what: str, record: Any) -> list[Any]:
@@ -30,7 +37,7 @@ def fields_told(value: Any, what: str, record: Any) -> list[Any]:
     if not all(hasattr(value, name) for name in names):
         form = f"{record.__name__}({', '.join(names)})"
         look = f"Return {form}, not {type(value).__name__}: the cells below read it by these names."
-        raise BadAnswer(f"{what} is {a_type(value)}", look)
+        raise BadAnswer(f"{what} is {a_type(value)}", _hint(value, look))
     return [getattr(value, name) for name in names]
 
 
@@ -40,7 +47,15 @@ def number(value: Any, what: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         text = f"{what} is {described(value)}"
-        raise BadAnswer(text, "A number is wanted there.") from None
+        raise BadAnswer(text, _hint(value, "A number is wanted there.")) from None
+
+
+def numbers(value: Any, what: str, many: int) -> list[float]:
+    """``value`` if it is a collection of so many numbers; whole ones are ints."""
+    told = [number(one, what) for one in collection(value, what)]
+    if len(told) != many:
+        raise BadAnswer(f"{what} has {len(told)} numbers", f"There must be {many} of them.")
+    return [int(one) if one.is_integer() else one for one in told]
 
 
 def ask_file(path: Any, _given: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import json
 import linecache
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lab_utils.kit.errors import BadAnswer, LabError
@@ -39,9 +39,10 @@ def attempt(task: Task, ask: Ask, function: Any, given: Mapping[str, Any]) -> Re
         reply = {"error": str(error), "look": error.look, "wanted": error.wanted, "kind": "form"}
         return {part: words for part, words in reply.items() if words}
     except Exception as error:
-        cause = _innermost(error)
+        chain = _chain(error)
+        cause = chain[-1]
         words = str(cause) if isinstance(cause, LabError) else _in_words(cause)
-        return {"error": words, "look": _where(cause), "kind": type(cause).__name__}
+        return {"error": words, "look": _where(chain), "kind": type(cause).__name__}
 
 
 def _check_function(function: Any, takes: str) -> None:
@@ -62,11 +63,15 @@ def _check_function(function: Any, takes: str) -> None:
         raise BadAnswer(f"it takes ({parameters})", look, f"it takes ({takes})") from None
 
 
-def _innermost(error: BaseException) -> BaseException:
-    """What went wrong first: an interpreter, for one, wraps the errors of what it runs."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
+def _chain(error: BaseException) -> list[BaseException]:
+    """The error and what caused it, what went wrong first last.
+
+    An interpreter, for one, wraps the errors of what it runs.
+    """
+    chain = [error]
+    while (cause := chain[-1].__cause__) is not None:
+        chain.append(cause)
+    return chain
 
 
 def _in_words(error: BaseException) -> str:
@@ -74,10 +79,17 @@ def _in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
 
 
-def _where(error: BaseException) -> str:
-    """The last line of the student's own code that the error went through."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if _is_students(f.filename)]
+def where(error: BaseException) -> str:
+    """The last line of the student's own code that an error went through, in words."""
+    return _where(_chain(error))
+
+
+def _where(chain: Sequence[BaseException]) -> str:
+    """The last line of the student's own code that the error, or what it caused, went through."""
+    error = chain[-1]
+    traces = [traceback.extract_tb(one.__traceback__) for one in reversed(chain)]
+    lines = ([f for f in frames if _is_students(f.filename)] for frames in traces)
+    own = next(filter(None, lines), [])
     if not own and isinstance(error, LabError):
         return "The message names the place; look at what you changed there."
     if not own:

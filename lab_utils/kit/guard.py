@@ -1,7 +1,8 @@
 """What a student is asked to write is not to be had from us meanwhile.
 
 Some functions of ours do what a task asks for: notebooks and checks need them. While the
-student's function is asked, they refuse.
+student's function is asked, they refuse, so that a student hears of it at home. Nothing is kept
+safe by this: where a hand-in is graded, these functions are not there.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ from lab_utils.kit.errors import LabError
 from lab_utils.kit.task import Case, Finding, Judge, Task, counted
 
 _SHOWN = 3
+#: What differs between two findings of one sort: names, numbers, and what stands in quotes.
+_PARTICULAR = re.compile(r"\"[^\"]*\"|'[^']*'|\[[^\]]*\]|\w*[\d_]\w*(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True)
@@ -35,19 +38,36 @@ class Verdict:
         if self.passed:
             on = counted(len(self.found), self.noun)
             return f"Task {self.task.id}  {self.task.title}: passed on {on}."
-        by_findings: dict[tuple[Finding, ...], list[str]] = {}
+        mistakes: dict[tuple[str, ...], list[tuple[str, tuple[Finding, ...]]]] = {}
         for name, findings in self.found:
             if findings:
-                by_findings.setdefault(findings, []).append(name)
+                mistakes.setdefault(tuple(by_sort(findings)), []).append((name, findings))
         lines: list[str] = []
-        for findings, names in by_findings.items():
-            more = len(names) - 1
-            others = f" (and on {counted(more, f'more {self.noun}')})" if more else ""
-            lines.append(f"Task {self.task.id}  {names[0]}{others}")
-            lines += map(str, findings[:_SHOWN])
-            if len(findings) > _SHOWN:
-                lines.append(f"  … and {len(findings) - _SHOWN} more like this")
+        for (name, findings), *others in mistakes.values():
+            more = counted(len(others), f"more {self.noun}")
+            also = f" (and on {more})" if others else ""
+            lines.append(f"Task {self.task.id}  {name}{also}")
+            lines += _in_words(findings)
         return "\n".join(lines)
+
+
+def by_sort(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """Findings of one sort together: what they say but for names and numbers is the same."""
+    sorts: dict[str, list[Finding]] = {}
+    for finding in findings:
+        sorts.setdefault(_PARTICULAR.sub("…", finding.look), []).append(finding)
+    return sorts
+
+
+def _in_words(findings: Sequence[Finding]) -> Iterator[str]:
+    """The first finding of each sort in full, the others counted: one mistake, one message."""
+    sorts = list(by_sort(findings).values())
+    for first, *others in sorts[:_SHOWN]:
+        yield str(first)
+        if others:
+            yield f"  … and {len(others)} more like this"
+    if left := sum(map(len, sorts[_SHOWN:])):
+        yield f"  … and {left} more of another sort"
 
 
 def outcome(task: Task, judge: Judge, case: Case, reply: Mapping[str, Any]) -> tuple[Finding, ...]:

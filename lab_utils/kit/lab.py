@@ -62,6 +62,8 @@ class Lab:
     """What is handed in beside the notebooks."""
     packages: tuple[str, ...] = ()
     """Optional dependencies in ``pyproject.toml`` that its notebooks need."""
+    optional: tuple[str, ...] = ()
+    """Optional dependencies that its notebooks use where they are there, and do without."""
     small: Small | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     """What notebooks import from its package besides ``check``, by the module that has it."""

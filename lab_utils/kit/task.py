@@ -53,10 +53,13 @@ class Finding:
     yours: str
     wanted: str
     look: str
+    belongs: str = ""
+    """The task whose mistake it is, where that is another one: it is paid for there."""
 
     def cut(self, most: int) -> Finding:
         """The same in at most so many characters a part."""
-        return Finding(cut(self.yours, most), cut(self.wanted, most), cut(self.look, most))
+        yours, wanted, look = (cut(part, most) for part in (self.yours, self.wanted, self.look))
+        return Finding(yours, wanted, look, self.belongs)
 
     def __str__(self) -> str:
         return f"  yours : {self.yours}\n  wanted: {self.wanted}\n  look  : {self.look}"

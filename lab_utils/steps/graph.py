@@ -15,7 +15,7 @@ in ``node.meta``, and is read and written through the functions below:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -29,7 +29,25 @@ class CycleError(LabError):
     """Data and control dependencies form a circle, so that no order is legal."""
 
     wanted = "a graph without a circle"
-    look = "A node waits for one that needs it. Wait for what its reader reads beside it."
+    look = "A node waits for one that needs it: let it wait for one that does not."
+
+    def __init__(self, text: str, circle: Sequence[fx.Node] = ()) -> None:
+        super().__init__(text)
+        #: The nodes in the order in which they would have to run, each before the next.
+        self.circle = tuple(circle)
+        for early, late in self.edges:
+            if not isinstance(late, fx.Node):  # statements of a file are put in order, too
+                continue
+            if early in control_dependencies(late) and early not in late.all_input_nodes:
+                self.look = (
+                    f"{late.name} is made to wait for {early.name}, which cannot run without "
+                    f"{late.name}: let it wait for something that is there before."
+                )
+
+    @property
+    def edges(self) -> list[tuple[fx.Node, fx.Node]]:
+        """All around: what runs first, and what has to come after it."""
+        return list(zip(self.circle, (*self.circle[1:], *self.circle[:1]), strict=True))
 
 
 class Phase(StrEnum):
@@ -219,9 +237,16 @@ def check_acyclic(graph: fx.Graph) -> None:
     )
 
 
+_AROUND = 8  # names of a circle that are told
+
+
 def _cycle(circle: list[fx.Node]) -> CycleError:
-    names = [node.name for node in reversed(circle)]
+    nodes = list(reversed(circle))
+    names = [node.name for node in nodes]
+    if len(names) > _AROUND + 1:
+        names[_AROUND - 2 : -2] = [f"({len(names) - _AROUND} more)"]
     return CycleError(
         "no order is legal, since these wait for each other in a circle: "
-        + " -> ".join([*names, names[0]])
+        + " -> ".join([*names, names[0]]),
+        nodes,
     )

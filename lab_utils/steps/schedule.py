@@ -30,6 +30,8 @@ class Schedule(DrawsItself):
 
     steps: tuple[tuple[fx.Node, ...], ...]
     name: str = "given order"
+    eager: bool = False
+    """Whether each node runs as soon as it can."""
 
     @property
     def order(self) -> list[fx.Node]:
@@ -149,7 +151,7 @@ def as_soon_as_possible(graph: fx.Graph, workers: int | None = None) -> Schedule
     if first:
         steps.append(tuple(first))
     crowd = "" if workers is None else f", {workers} worker{'s' * (workers > 1)}"
-    return Schedule(tuple(steps), f"as soon as possible{crowd}")
+    return Schedule(tuple(steps), f"as soon as possible{crowd}", eager=True)
 
 
 def random_order(graph: fx.Graph, seed: int) -> Schedule:

@@ -37,6 +37,12 @@ _REDUCED_IN_PLACE = {
     aten.binary_cross_entropy.default,
     aten.soft_margin_loss.default,
 }
+# These make one output (by its number) an element longer than it ends up to be, and cut it back
+# in place; where it is not wanted, it is empty from the start.
+_CUT_BY_ONE: dict[Any, int] = {
+    aten._embedding_bag.default: 1,
+    aten._embedding_bag_forward_only.default: 1,
+}
 _RUNNING_STATISTICS = {aten.native_batch_norm.default: ("running_mean", "running_var")}
 
 
@@ -56,7 +62,9 @@ class Storage:
         if self.owner.target in _REDUCED_IN_PLACE:
             shapes = (read.meta["val"].shape for read in self.owner.all_input_nodes)
             return prod(torch.broadcast_shapes(*shapes)) * val.element_size()
-        return extent(val[self.index] if isinstance(val, tuple) else val)
+        own = val[self.index] if isinstance(val, tuple) else val
+        cut = _CUT_BY_ONE.get(self.owner.target) == self.index
+        return extent(own) + (own.element_size() if cut and own.numel() else 0)
 
     @property
     def kind(self) -> Kind:
@@ -142,11 +150,14 @@ def is_random(node: fx.Node) -> bool:
 
 def draws_numbers(node: fx.Node) -> bool:
     """Whether ``node`` uses random numbers: attention without dropout does not."""
-    if not is_random(node):
+    return call_draws_numbers(node.target, node.args, node.kwargs)
+
+
+def call_draws_numbers(target: Any, args: Any, kwargs: Any) -> bool:
+    """The same of one call of an operator."""
+    if not isinstance(target, torch._ops.OpOverload) or not _schema(target).random:
         return False
-    assert isinstance(node.target, torch._ops.OpOverload)
-    call = arguments_by_name(node.target, node.args, node.kwargs)
-    return bool(getattr(call, "dropout_p", True))
+    return bool(getattr(arguments_by_name(target, args, kwargs), "dropout_p", True))
 
 
 def overwritten_inputs(node: fx.Node) -> list[fx.Node]:

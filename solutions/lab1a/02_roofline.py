@@ -38,6 +38,7 @@ from lab_utils.labs.lab1a import (
     COLUMNS,
     HANDOUT,
     INSTANCES,
+    ROW,
     Times,
     beside,
     check,
@@ -72,7 +73,7 @@ pd.DataFrame(rows).T.round(2)
 # | operations a byte at which both take equally long | `machine.ridge("bf16")` |
 # | bytes of one element | `item_bytes("bf16")` |
 #
-# ## Task 2.1: how long does it take? (1 point, about 6 lines)
+# ## Task 2.1: how long does it take? (¾ point, about 6 lines)
 #
 # An operator does `operations`, and moves `elements` of type `dtype`. No machine reaches its
 # best: it does `compute_eff` of its operations a second (0.75 is usual) and moves `memory_eff` of
@@ -108,7 +109,7 @@ def times(
     ### END SOLUTION
 
 
-# %% test=t21_check points=1 check=2.1
+# %% test=t21_check points=0.75 check=2.1
 check("2.1", times)
 
 # %% [markdown]
@@ -175,21 +176,72 @@ def network(
 check("2.2", network)
 
 # %% [markdown]
-# ### The tables of the course
+# ## Task 2.3: a row of the course's table (¼ point, about 15 lines)
 #
-# With your functions of notebook 1, the course's tables write themselves: LLaMA-7B reading 512
-# tokens and GPT-3 writing one, with batch 64 on an A100 and with batch 4 on a Jetson. Their units
-# are the handout's. This is what the columns mean:
+# The course collects its results in tables with fifteen columns. Their units are the handout's,
+# and odd. This is what the columns mean:
 
 # %%
 for column, meaning in COLUMNS.items():
     print(f"{column:20} {meaning}")
 
+# %% [markdown]
+# The first two are the operator and its dims. You write the other thirteen, those in `ROW`.
+# Return a dict: by the name of each column its letter (`Bound`) or its number, not rounded. You
+# get
+#
+# - `operations`: how many there are;
+# - `moved`: the elements of input, weight and output;
+# - `took`: the `Times` of task 2.1 (`took.compute`, `took.memory` and `took.execution` in seconds,
+#   `took.bound` as a word);
+# - `clock`: cycles of the machine in a second.
+#
+# <details><summary>Help: what does a unit do to a number?</summary>
+# 3,000,000 operations "in units of 10⁶" are 3: divide by the unit. A thousandth of a second is a
+# unit too: 0.002 s are 2 of them.
+# </details>
+
+
+# %% solution=t23
+def table_row(
+    operations: int, moved: tuple[int, int, int], took: Times, clock: float
+) -> dict[str, str | float]:
+    """What the course's table says of an operator, by column."""
+    ### BEGIN SOLUTION
+    everything = sum(moved)
+    input_a, input_w, output = moved
+    return {
+        "Bound": "C" if took.bound == "compute" else "M",
+        "C/M ratio": took.compute / took.memory,
+        "Op Intensity": operations / everything,
+        "Latency (msec)": took.execution * 1e3,
+        "Cycles": took.execution * clock,
+        "Num ops (MFLOP)": operations / 1e6,
+        "Input_a (MB)": input_a / 2**20,
+        "Input_w (MB)": input_w / 2**20,
+        "Output (MB)": output / 2**20,
+        "Total Data (MB)": everything / 2**20,
+        "Throughput (Tflops)": operations / took.execution / 1e12,
+        "Compute Cycles": took.compute * clock,
+        "Memory Cycles": took.memory * clock,
+    }
+    ### END SOLUTION
+
+
+# %% test=t23_check points=0.25 check=2.3
+check("2.3", table_row)
+
+# %% [markdown]
+# With your functions of both notebooks, the course's tables now write themselves: the eight
+# operators of notebook 1 (`output_a2.csv`); then LLaMA-7B reading 512 tokens (`i`) and GPT-3
+# writing one (`ii`), with batch 64 on an A100 (`output_a3…`) and with batch 4 on a Jetson
+# (`output_a4…`). They are handed in with the notebooks.
+
 # %%
 my_elements = load_work("elements", instead="no tables of the course")
 my_operations = load_work("operations", instead="no tables of the course")
 if my_elements and my_operations:
-    counts = (my_elements, my_operations, times)
+    counts = (my_elements, my_operations, times, table_row)
     write_table("output_a2.csv", INSTANCES, *counts, HANDOUT["A100"])
     for part, batch, name in (("a3", 64, "A100"), ("a4", 4, "Jetson Nano")):
         llama = network(batch, 512, 4096, 4096, 11008)
@@ -254,7 +306,7 @@ for model in (LLAMA_7B, LLAMA3_8B, GPT3_175B):
 print(layer_names(LLAMA_7B))
 
 # %% [markdown]
-# ## Task 2.3: FLOPs of a real layer (¾ point, about 12 lines)
+# ## Task 2.4: FLOPs of a real layer (¾ point, about 12 lines)
 #
 # Return a dict with the FLOPs of each product of `layer_names(model)`. From here on we count as
 # hardware does: a product of `[M, K]` and `[K, N]` is **2 · M · N · K**, with an addition for each
@@ -268,7 +320,7 @@ print(layer_names(LLAMA_7B))
 # </details>
 
 
-# %% solution=t23
+# %% solution=t24
 def layer_flops(model: Transformer, batch: int, new: int, past: int) -> dict[str, int]:
     """FLOPs of each matrix product of one decoder layer, by name."""
     ### BEGIN SOLUTION
@@ -289,8 +341,8 @@ def layer_flops(model: Transformer, batch: int, new: int, past: int) -> dict[str
     ### END SOLUTION
 
 
-# %% test=t23_check points=0.75 check=2.3
-check("2.3", layer_flops)
+# %% test=t24_check points=0.75 check=2.4
+check("2.4", layer_flops)
 
 # %% [markdown]
 # All of LLaMA-7B reading 512 tokens: 32 layers, and the product that turns vectors into words.
@@ -314,7 +366,7 @@ parameters = sum(p.numel() for p in llama.parameters())
 print(f"a rule of thumb: 2 FLOPs for each parameter and token are {2 * parameters * tokens:,}")
 
 # %% [markdown]
-# ## Task 2.4: what a real layer moves (½ point, about 12 lines)
+# ## Task 2.5: what a real layer moves (½ point, about 12 lines)
 #
 # The same names; now the elements that each product moves: its first factor, its second factor
 # and what it makes, each element once. Every product stands alone here, and writes what the next
@@ -325,7 +377,7 @@ print(f"a rule of thumb: 2 FLOPs for each parameter and token are {2 * parameter
 # every sequence has a cache of its own.
 
 
-# %% solution=t24
+# %% solution=t25
 def layer_elements(model: Transformer, batch: int, new: int, past: int) -> dict[str, int]:
     """Elements that each matrix product of one decoder layer reads and writes, by name."""
     ### BEGIN SOLUTION
@@ -350,8 +402,8 @@ def layer_elements(model: Transformer, batch: int, new: int, past: int) -> dict[
     ### END SOLUTION
 
 
-# %% test=t24_check points=0.5 check=2.4
-check("2.4", layer_elements)
+# %% test=t25_check points=0.5 check=2.5
+check("2.5", layer_elements)
 
 # %% [markdown]
 # ## Walk along the roof
@@ -376,7 +428,7 @@ walk(layer_flops, layer_elements, LLAMA_7B, also=[computer.machine] if computer 
 walk(layer_flops, layer_elements, LLAMA3_8B)
 
 # %% [markdown]
-# ## Task 2.5: does it fit? (¼ point, about 8 lines)
+# ## Task 2.6: does it fit? (¼ point, about 8 lines)
 #
 # Before time comes space. Return two numbers of **bytes** for a model of the Llama family in a
 # data type:
@@ -386,7 +438,7 @@ walk(layer_flops, layer_elements, LLAMA3_8B)
 # - its cache for `batch` sequences of `context` tokens: keys and values, of every layer.
 
 
-# %% solution=t25
+# %% solution=t26
 def memory_needed(model: Transformer, batch: int, context: int, dtype: str) -> tuple[int, int]:
     """Bytes of the weights, and bytes of the KV cache."""
     ### BEGIN SOLUTION
@@ -399,8 +451,8 @@ def memory_needed(model: Transformer, batch: int, context: int, dtype: str) -> t
     ### END SOLUTION
 
 
-# %% test=t25_check points=0.25 check=2.5
-check("2.5", memory_needed)
+# %% test=t26_check points=0.25 check=2.6
+check("2.6", memory_needed)
 
 # %%
 for model in (LLAMA_7B, LLAMA3_8B, GPT3_175B):
@@ -414,7 +466,7 @@ for model in (LLAMA_7B, LLAMA3_8B, GPT3_175B):
 # GPT-3 on one A100, the course's own exercise, does not fit: it takes five of them for the
 # weights alone (Lab 3B is about that). A roofline does not tell: look at the space first.
 #
-# ## Task 2.6: the batch at the ridge (½ point, about 6 lines)
+# ## Task 2.7: the batch at the ridge (½ point, about 6 lines)
 #
 # In decode, a weight's product is `[b, K]` times `[K, N]`: one row a sequence. How large must the
 # batch b be, so that arithmetic takes **at least as long** as memory, on a machine at its best?
@@ -430,7 +482,7 @@ for model in (LLAMA_7B, LLAMA3_8B, GPT3_175B):
 # </details>
 
 
-# %% solution=t26
+# %% solution=t27
 def ridge_batch(K: int, N: int, dtype: str, machine: Machine) -> int | None:
     """The smallest batch at which [b, K] times [K, N] is no longer bound by memory."""
     ### BEGIN SOLUTION
@@ -440,16 +492,16 @@ def ridge_batch(K: int, N: int, dtype: str, machine: Machine) -> int | None:
     ### END SOLUTION
 
 
-# %% test=t26_check points=0.5 check=2.6
-check("2.6", ridge_batch)
+# %% test=t27_check points=0.5 check=2.7
+check("2.7", ridge_batch)
 
 # %%
 for machine in (A100, H100, ORIN_NANO):
     batches = {t: ridge_batch(4096, 4096, t, machine) for t in ("fp32", "bf16", "int8")}
     print(f"{machine.name:17} 4096 by 4096 crosses at batch {batches}")
 
-# %% [markdown] task=q27 points=0.5
-# ### Question 2.7: which hardware helps? (½ point, about 120 words, in a new cell below)
+# %% [markdown] task=q28 points=0.5
+# ### Question 2.8: which hardware helps? (½ point, about 120 words, in a new cell below)
 #
 # A person reads and grades this one. Use numbers of your own from above.
 #
@@ -480,6 +532,5 @@ for machine in (A100, H100, ORIN_NANO):
 # *Roofline: An Insightful Visual Performance Model for Multicore Architectures* (2009); "How to
 # Scale Your Model" of Google's TPU team plans whole clusters with it.
 #
-# Left out on purpose: the tables of the course are written, not graded, as every number in them
-# comes from functions that are. In Lab 1B you move the dots: by fusing operators, by choosing
+# In Lab 1B you move the dots: by fusing operators, by choosing
 # what stays on the chip, and by taking smaller numbers.

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Lab 1B, notebook 2: tiling and data types
 #
-# **5 points (4, and 1 as a bonus), about 90 minutes.** You need numpy. Nothing here hangs on
+# **4 points and a bonus of 1, about 90 minutes.** You need numpy. Nothing here hangs on
 # notebook 1.
 #
 # A product of two large matrices does not fit on a chip. So it is cut into tiles, and how often
@@ -33,10 +33,20 @@ import math
 from itertools import product
 
 import numpy as np
+import pandas as pd
+from IPython.display import display
 
 from lab_utils.instruments.roofline import A100
 from lab_utils.instruments.tiles import ATTENTION, tile_film
-from lab_utils.labs.lab1b import attention_chart, check, curves, tiny_language_model
+from lab_utils.labs.lab1b import (
+    COLUMNS,
+    attention_chart,
+    check,
+    curves,
+    tiny_language_model,
+    write_tiling,
+    write_types,
+)
 
 # %% [markdown]
 # ## Tiles, steps and slots
@@ -155,7 +165,7 @@ def tile_order(tm: int, tn: int, tk: int) -> list[tuple[int, int, int]]:
 # %% test=t22_check points=1 check=2.2
 check("2.2", tile_order)
 
-# %% test=t23_check points=1 check=2.3
+# %% test=t23_check points=1 bonus check=2.3
 check("2.3", tile_order)
 
 # %%
@@ -268,6 +278,31 @@ for stored, computed in product(("fp64", "fp32", "bf16", "int8"), A100.rates):
         (1024, 4096, 1024), stored, computed, dict(A100.rates), A100.bandwidth
     )
     print(f"{stored:>7} {computed:>9} {compute * 1e6:>7.1f} µs {memory * 1e6:>7.1f} µs")
+
+# %% [markdown]
+# ### The tables of the course
+#
+# Your functions fill the course's other nine tables, which are handed in with the notebooks:
+#
+# - `output_b3a.csv`, `b3b`, `b3c`: a product of 4096 × 1024 × 6144 in 4, 2 and 3 parts, where A,
+#   B and C stay;
+# - `output_b4a.csv`, `b4b`, `b4c`: three products in bf16 whose numbers are *stored* in int8, bf16
+#   and fp64;
+# - `output_b5a.csv`, `b5b`, `b5c`: the same *computed* in int8, fp32 and fp64 as well.
+
+# %%
+for letter, keep in zip("abc", "ABC", strict=True):
+    b3 = write_tiling(f"output_b3{letter}.csv", (4096, 1024, 6144), (4, 2, 3), keep, stationary)
+gemms = [(1024, 128, 512), (128, 256, 128), (1024, 512, 256)]
+for letter, stored in zip("abc", ("int8", "bf16", "fp64"), strict=True):
+    b4 = write_types(f"output_b4{letter}.csv", gemms, stored, "bf16", A100, gemm_times)
+for letter, both in zip("abc", ("int8", "fp32", "fp64"), strict=True):
+    b5 = write_types(f"output_b5{letter}.csv", gemms, both, both, A100, gemm_times)
+for file in b3, b5:
+    table = pd.read_csv(file)
+    for column in table:
+        print(f"{column:16} {COLUMNS[column]}")
+    display(table)
 
 # %% [markdown]
 # > **A story about a rule of thumb.** The handout says: bf16 runs at X, int8 at 2X, fp32 at X/2,

@@ -26,8 +26,11 @@
 # The yellow mountain is what this lab is about: *activations*, made in forward, kept for
 # backward. In notebooks 2 to 4 you make it melt. On the way you can look into the graph:
 #
-# ![The explorer: one block of the graph in three lanes, a clone selected, and what is known
-# about it](images/explorer.png)
+# ![A picture of the explorer: one block of the graph in three lanes, a clone selected, and what
+# is known about it](images/explorer.png)
+#
+# *(A picture of what comes later: it does not answer to the mouse. The explorer itself is a few
+# cells below.)*
 
 # %%
 from collections import defaultdict
@@ -40,6 +43,7 @@ from lab_utils import (
     Kind,
     Phase,
     Profile,
+    copy_graph,
     example_values,
     explore,
     film,
@@ -54,6 +58,7 @@ from lab_utils import (
     write_dot,
 )
 from lab_utils.kit.carry import save_work
+from lab_utils.kit.predict import predict
 from lab_utils.labs.lab4a import Peak, Uses, check, in_backward
 from lab_utils.steps.clock import clock
 from lab_utils.steps.storage import is_operation
@@ -200,9 +205,10 @@ check("1.1", classify)
 # held at once.)
 
 # %%
-kinds = classify(graph)
+scratch, _ = copy_graph(graph)  # your function may note things on the nodes of its graph
+kinds = classify(scratch)
 allocated = pd.Series(dtype=float)
-for storage in {s for held in memory.values() for s in held}:
+for storage in {s for held in storages(scratch).values() for s in held}:
     name = str(kinds[storage.owner])
     allocated[name] = allocated.get(name, 0) + storage.nbytes / 1e6
 allocated.sort_values(ascending=False).rename("MB").to_frame().round(2)
@@ -276,14 +282,16 @@ check("1.2", activation_lifetimes)
 # are the ones worth dropping.
 
 # %%
-place = {node: index for index, node in enumerate(graph.nodes)}
+scratch, _ = copy_graph(graph)
+memory = storages(scratch)
+place = {node: index for index, node in enumerate(scratch.nodes)}
 rows = [
     {
         "activation": node.name,
         "KB": sum(s.nbytes for s in memory[node] if s.owner is node) / 1e3,
         "idle nodes": place[uses.first_backward] - place[uses.last_forward],
     }
-    for node, uses in activation_lifetimes(graph).items()
+    for node, uses in activation_lifetimes(scratch).items()
     if uses.first_backward and uses.last_forward and node.name[:2] in ("l0", "l3")
 ]
 pd.DataFrame(rows).set_index("activation")
@@ -367,7 +375,8 @@ check("1.3", GraphProfiler)
 # many bytes and little time is cheap to run again.
 
 # %%
-table = GraphProfiler(graph).profile(example_values(graph))
+scratch, _ = copy_graph(graph)
+table = GraphProfiler(scratch).profile(example_values(graph))
 by_operator = table.groupby("operator")[["seconds", "bytes"]].sum()
 by_operator["share of time"] = by_operator["seconds"] / by_operator["seconds"].sum()
 by_operator.sort_values("seconds", ascending=False).head(8).style.format(
@@ -391,7 +400,7 @@ Profile(table)
 # step that makes them to the last (they are handed back).
 #
 # Return `Peak(nbytes, node, by_kind)`: the most bytes held in any step, the node that runs
-# in the first such step, and the bytes of each kind in that step (`storage.kind` gives it).
+# in the **first** such step (a peak may last for several), and the bytes of each kind in that step (`storage.kind` gives it).
 # The steps are the `call_function` nodes.
 #
 # <details><summary>Help: what do I keep for each storage?</summary>
@@ -446,14 +455,29 @@ def peak_breakdown(graph: fx.Graph) -> Peak:
 check("1.4", peak_breakdown)
 
 # %%
-peak = peak_breakdown(graph)
+scratch, _ = copy_graph(graph)
+peak = peak_breakdown(scratch)
 print(f"{peak.nbytes / 1e6:.2f} MB are held while {peak.node.name} runs:")
 for what, nbytes in sorted(peak.by_kind.items(), key=lambda item: -item[1]):
     print(f"  {what:12} {nbytes / 1e6:6.2f} MB   {nbytes / peak.nbytes:4.0%}")
 
 # %% [markdown]
-# And the whole line, as a film: move the slider to see what runs and what is alive. The peak
-# is at the turn from forward to backward, and four fifths of it are activations.
+# Where in the step is it, and what is most of it? Say first what you expect.
+
+# %%
+predict(
+    "During which part of the training step is the peak held?",
+    {
+        "early in forward": "Forward has hardly made anything yet: activations still pile up.",
+        "where forward turns into backward": "All activations are there, and none is free yet.",
+        "in the update of the weights": "All gradients are there, but the activations are gone.",
+    },
+    right="where forward turns into backward",
+)
+
+# %% [markdown]
+# And the whole line, as a film: move the slider to see what runs and what is alive. Four fifths
+# of the peak are activations.
 
 # %%
 film(graph)

@@ -41,6 +41,7 @@ from lab_utils import (
     simulator,
 )
 from lab_utils.kit.carry import load_work, save_work
+from lab_utils.kit.predict import predict
 from lab_utils.labs.lab4a import check, in_backward, open_graph, public_cases
 from lab_utils.steps.graph import Phase
 
@@ -124,8 +125,22 @@ print(
 )
 
 # %% [markdown]
+# Before you watch both:
+
+# %%
+predict(
+    "When are the clones of the first block in memory?",
+    {
+        "all through backward": "They would be, if they were made at the turn to backward.",
+        "at the beginning of backward": "Backward begins with the last block.",
+        "near the end of backward": "Backward comes to the first block last.",
+    },
+    right="near the end of backward",
+)
+
+# %% [markdown]
 # Watch both: in the middle of the film on the right the orange clones appear, one block at a
-# time, and go again.
+# time, and go again. (Tick *align by phase* to see the same part of both steps.)
 
 # %%
 film({"without recomputation": base, "with it": graph})

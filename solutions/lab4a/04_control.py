@@ -43,6 +43,7 @@ from lab_utils import (
     write_dot,
 )
 from lab_utils.kit.carry import load_work, save_work
+from lab_utils.kit.predict import predict
 from lab_utils.labs.lab4a import assemble, check, in_backward, open_graph, public_cases
 from lab_utils.steps.graph import Kind, Phase
 
@@ -55,6 +56,17 @@ clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].i
 # ## The saving disappears
 #
 # The same graph, twice: in program order, and as soon as possible.
+
+# %%
+predict(
+    "Every node runs as soon as its inputs are there. What becomes of the low peak?",
+    {
+        "it stays as low": "It would, if clones were made only when backward comes to them.",
+        "it falls further": "Nothing is freed earlier; clones are made earlier.",
+        "it is back where it was without recomputation": "The clones are made in forward already.",
+    },
+    right="it is back where it was without recomputation",
+)
 
 # %%
 plot_memory(
@@ -127,7 +139,8 @@ check("4.1", add_control_dependencies)
 #
 # `assemble(inject, rewire, wait)` takes the graph of notebook 1 through your own three
 # functions and returns the result. A step of notebooks 2 and 3 that you have not finished is
-# done for you, and `assemble` says so; without 4.1 the file has no control dependencies. Call
+# done for you, and `assemble` says so; without 4.1 the file has no control dependencies, saves
+# nothing, and the check tells you so (what 4.1 has cost already, 4.2 does not cost again). Call
 # it with your functions, and write what it returns to `llm_mlp_ar.dot`.
 
 # %%

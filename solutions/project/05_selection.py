@@ -35,6 +35,7 @@ from torch import fx
 
 from lab_utils import example_values, nbytes, outputs, placeholders, storages
 from lab_utils.kit.carry import load_work, save_work
+from lab_utils.kit.predict import predict
 from lab_utils.labs.lab4a import open_graph as open_lab4a_graph
 from lab_utils.labs.project import (
     Candidate,
@@ -488,6 +489,17 @@ save_work(candidates, rebuild, describe, update, simulate, choose)
 # run on this model with their peak measured, and the **optimum**: the best of all 1,024 plans
 # that this graph of two blocks has. (For larger graphs one needs a solver, which soon takes too
 # long.) Look at min-cut's points from left to right: more work, and the peak may rise again.
+
+# %%
+predict(
+    "Where will your plans lie, between checkpointing every block and the best of all plans?",
+    {
+        "above checkpointing": "It rebuilds whole blocks, cheap and dear values alike.",
+        "close to the optimum": "A greedy choice by ratio, with an exact peak, loses little here.",
+        "below the optimum": "No plan does: all 1,024 were tried.",
+    },
+    right="close to the optimum",
+)
 
 # %%
 from lab_utils.labs.project.tradeoff import plot_tradeoff, recomputed_seconds, tradeoff_graph

@@ -40,6 +40,7 @@ from torch import fx
 
 from lab_utils import copy_graph, live_bytes, plot_memory, program_order
 from lab_utils.kit.carry import load_work, save_work
+from lab_utils.kit.predict import predict
 from lab_utils.labs.project import check, in_backward, is_early, kept_values, run_again
 from lab_utils.labs.project.experiments import (
     collect,
@@ -150,6 +151,17 @@ def without(model: str, method: str, batch: int) -> dict:
     return {"static_bytes": static_bytes(graph), "peak_bytes": simulate(graph, []).nbytes}
     ### END SOLUTION
 
+
+# %%
+predict(
+    "The mini-batch doubles. What becomes of the peak?",
+    {
+        "it doubles": "Activations do. Weights, gradients and optimizer state do not.",
+        "it grows, but does not double": "Static memory stays as it is: a line, not through 0.",
+        "it stays": "Activations are most of it, and each sample brings its own.",
+    },
+    right="it grows, but does not double",
+)
 
 # %%
 keys = [{"model": m, "method": "none", "batch": b} for m in size["models"] for b in size["batches"]]

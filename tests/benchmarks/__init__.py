@@ -25,6 +25,8 @@ class Row:
     """Of ``ours`` and ``peer``: seconds, bytes, …"""
     goal: float
     higher_is_better: bool = False
+    note: str = ""
+    """How far the measurements spread, or what they are made of."""
 
     @property
     def ratio(self) -> float:
@@ -47,22 +49,28 @@ class Row:
             "unit": self.unit,
             "goal": self.goal,
             "met": self.met,
+            "note": self.note,
         }
 
 
 def timed(
-    run: Callable[[], object], repeat: int = 3, clock: Callable[[], float] = time.process_time
+    run: Callable[[], object],
+    repeat: int = 3,
+    clock: Callable[[], float] = time.process_time,
+    collect: bool = False,
 ) -> float:
     """Seconds that ``run()`` takes: the best of ``repeat`` calls.
 
     The default clock counts this process's CPU time, which other programs on the
     machine disturb least; ``time.perf_counter`` counts wall time. The garbage
-    collector rests meanwhile, as in ``timeit``: when it strikes is chance.
+    collector rests meanwhile, as in ``timeit``: when it strikes is chance; ``collect``
+    leaves it on, where what it costs is the question.
     """
     best = float("inf")
     for _ in range(repeat):
         gc.collect()
-        gc.disable()
+        if not collect:
+            gc.disable()
         try:
             start = clock()
             run()

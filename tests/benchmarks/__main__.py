@@ -40,7 +40,8 @@ def measure(name: str) -> list[Row]:
     rows = []
     progress(f"{name} ...")
     for row in import_module(f"{benchmarks.__name__}.{PREFIX}{name}").benchmarks():
-        progress(f"{row.name}: {row.ratio:.3g} x {row.peer_name}")
+        note = f" ({row.note})" if row.note else ""
+        progress(f"{row.name}: {row.ratio:.3g} x {row.peer_name}{note}")
         rows.append(row)
     return rows
 
@@ -60,7 +61,8 @@ def save(rows: list[Row], path: Path, *, keep_others: bool) -> None:
 
 def table(rows: list[Row]) -> Table:
     """The rows for people to read."""
-    drawn = Table("benchmark", "ours", "peer", "ratio", "goal", "met", box=box.SIMPLE)
+    titles = ("benchmark", "ours", "peer", "ratio", "goal", "met", "")
+    drawn = Table(*titles, box=box.SIMPLE)
     for row in rows:
         drawn.add_row(
             row.name,
@@ -69,6 +71,7 @@ def table(rows: list[Row]) -> Table:
             f"{row.ratio:.3g}",
             f"{'>=' if row.higher_is_better else '<='} {row.goal:g}",
             "[green]yes" if row.met else "[red]NO",
+            row.note,
         )
     return drawn
 

@@ -1,14 +1,15 @@
 """Our plans against what PyTorch offers, against the optimum, and against the clock.
 
 For each point (peak, CPU time) that an opponent reaches, the fastest plan of ours with at
-most its peak runs beside it, in turns. Draws ``build/recompute.png``.
+most its peak runs beside it, in turns, in memory that is warm; times are medians of several
+rounds. Draws ``build/recompute.png``.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,13 @@ from tests.benchmarks.opponents import (
     watched_peak,
 )
 from tests.benchmarks.optimum import optimal_seconds
+from tests.benchmarks.steps import Timed, keep_memory, ratios, take_turns
 from tests.support.workloads import Case, make_case
 
 PICTURE = Path(__file__).parents[2] / "build" / "recompute.png"
 MIN_CUT_BUDGETS = (1.0, 0.6, 0.4, 0.2)
 OUR_SHARES = (0.95, 0.9, 0.8, 0.7, 0.6)
-"""Of the peak: plans that we also offer. Fresh memory costs time, so less may be faster."""
+"""Of the peak: plans that we also offer. Less memory may be faster: more of it stays in caches."""
 ROUNDS = 4
 DUELS = 6
 NEAR = 0.05
@@ -63,9 +65,26 @@ class Point:
     """A way to train: its peak above static memory in bytes, and CPU seconds for a step."""
 
     label: str
-    step: Run
+    timed: Timed
     peak: int
-    seconds: float = float("inf")
+
+    @property
+    def seconds(self) -> float:
+        """The median of its rounds."""
+        return self.timed.seconds if self.timed.rounds else float("inf")
+
+    def anew(self) -> Point:
+        """The same, not timed yet."""
+        return Point(self.label, Timed(self.timed.step), self.peak)
+
+
+def _note(ours: Point, theirs: Point) -> str:
+    """How far the ratio of two points spreads from round to round, and what it is made of."""
+    middle, low, high = ratios(ours.timed, theirs.timed)
+    return (
+        f"round by round {middle:.2f}, half of them {low:.2f} to {high:.2f}; "
+        f"ours {ours.timed.told()}; {theirs.label} {theirs.timed.told()}"
+    )
 
 
 @dataclass
@@ -92,6 +111,8 @@ class Model:
 
 
 def benchmarks() -> Iterator[Row]:
+    if not keep_memory():
+        progress("this C library gives freed memory back: steps pay for fresh pages")
     points: dict[str, list[tuple[Point, Point | None]]] = {}
     for name, work in RIVALRIES.items():
         model = _model(name, work())
@@ -100,7 +121,8 @@ def benchmarks() -> Iterator[Row]:
             if ours is not None:
                 megabytes = f"{theirs.peak / 1e6:.0f} MB"
                 title = f"{name}: step within {megabytes}"
-                yield Row(title, ours.seconds, theirs.label, theirs.seconds, "CPU s", 1)
+                note = _note(ours, theirs) if ours.timed.rounds else ""
+                yield Row(title, ours.seconds, theirs.label, theirs.seconds, "CPU s", 1, note=note)
         yield from _exactness(model)
         if name in REMATERIALIZED:
             yield from _oracle(model)
@@ -129,7 +151,7 @@ def _rivalry(model: Model) -> list[tuple[Point, Point | None]]:
         progress(f"{model.name}: {label}")
         try:
             step = make()
-            rivals.append(Point(label, step, watched_peak(case, step)))
+            rivals.append(Point(label, Timed(step), watched_peak(case, step)))
         except Exception as error:  # an opponent that fails has no point
             progress(f"{label} fails: {str(error).splitlines()[0]}")
 
@@ -137,7 +159,7 @@ def _rivalry(model: Model) -> list[tuple[Point, Point | None]]:
     enter("checkpoint", lambda: eager_step(case, models.blocks(case.work.model)))
     for budget in MIN_CUT_BUDGETS:
         enter(f"min-cut {budget:g}", partial(min_cut_step, case, budget))
-    base = Point("no recomputation", our_step(case.graph, case), model.above_static)
+    base = Point("no recomputation", Timed(our_step(case.graph, case)), model.above_static)
     ours = [base]
     peaks = [rival.peak for rival in rivals[1:]]
     peaks += [int(share * model.above_static) for share in OUR_SHARES]
@@ -145,7 +167,7 @@ def _rivalry(model: Model) -> list[tuple[Point, Point | None]]:
         made = model.plan(peak)
         reached = made.peak - model.line.static
         if all(reached != known.peak for known in ours):
-            ours.append(Point("ours", our_step(apply(made), case), reached))
+            ours.append(Point("ours", Timed(our_step(apply(made), case)), reached))
     _time([*rivals, *ours], ROUNDS)
     duels = [_duel(rival, ours) for rival in rivals[1:]]
     return [(rivals[0], None), (base, None), *duels]
@@ -155,9 +177,9 @@ def _duel(rival: Point, ours: list[Point]) -> tuple[Point, Point]:
     """An opponent and our fastest plan within its peak, timed anew."""
     within = [point for point in ours if point.peak <= rival.peak]
     if not within:
-        return rival, Point("no plan of ours", lambda: None, 0)
+        return rival, Point("no plan of ours", Timed(lambda: None), 0)
     champions = sorted(within, key=lambda point: point.seconds)[:CHAMPIONS]
-    rival, *champions = (replace(point, seconds=float("inf")) for point in (rival, *champions))
+    rival, *champions = (point.anew() for point in (rival, *champions))
     for _ in range(3):
         _time([rival, *champions], DUELS)
         best = min(champions, key=lambda point: point.seconds)
@@ -167,10 +189,7 @@ def _duel(rival: Point, ours: list[Point]) -> tuple[Point, Point]:
 
 
 def _time(points: list[Point], rounds: int) -> None:
-    """In turns, so that a busy moment of the machine hits all alike; the best of all rounds."""
-    for _ in range(rounds):
-        for point in points:
-            point.seconds = min(point.seconds, timed(point.step, repeat=1))
+    take_turns([point.timed for point in points], rounds)
 
 
 def _exactness(model: Model) -> Iterator[Row]:
@@ -233,10 +252,11 @@ def _resnet_152() -> Iterator[Row]:
     graph = apply(made)
     above = measured_peak(graph, model.case.values) - model.line.static
     yield Row("ResNet-152: peak above static", above, "original", model.above_static, "B", 0.55)
-    base = Point("original", our_step(model.case.graph, model.case), 0)
-    ours = Point("ours", our_step(graph, model.case), 0)
-    _time([base, ours], ROUNDS)
-    yield Row("ResNet-152: step", ours.seconds, "original", base.seconds, "CPU s", 1.10)
+    base = Point("original", Timed(our_step(model.case.graph, model.case)), 0)
+    ours = Point("ours", Timed(our_step(graph, model.case)), 0)
+    _time([base, ours], 2 * ROUNDS)
+    title, note = "ResNet-152: step", _note(ours, base)
+    yield Row(title, ours.seconds, "original", base.seconds, "CPU s", 1.10, note=note)
     different, count = _differences(graph, model.case)
     yield Row("ResNet-152: other bits than eager", different, "tensors", count, "", 0)
 

@@ -15,10 +15,13 @@ from autograder.reference.values import Step
 KILOBYTE, MICROSECOND = 1024, 1e-6
 
 
-def optimal_seconds(step: Step, budget: int, limit: float = 60.0) -> tuple[float, bool] | None:
+def optimal_seconds(
+    step: Step, budget: int, limit: float = 60.0, unit: int = KILOBYTE, workers: int = 2
+) -> tuple[float, bool] | None:
     """Least recompute time within ``budget`` bytes, and whether that is proven.
 
-    None where no plan is within the budget.
+    Bytes are counted in ``unit``; in units of 1 nothing is rounded. None where no plan is within
+    the budget (or none was found in ``limit`` of its own seconds, which no load changes).
     """
     model = cp_model.CpModel()
     makers, length = step.makers, len(step.order)
@@ -42,7 +45,7 @@ def optimal_seconds(step: Step, budget: int, limit: float = 60.0) -> tuple[float
     def hold(start: Any, end: Any, nbytes: int, present: Any = True) -> None:
         size = model.new_int_var(0, horizon, "")
         intervals.append(model.new_optional_interval_var(start, size, end, present, ""))
-        demands.append(-(-nbytes // KILOBYTE))
+        demands.append(-(-nbytes // unit))
 
     dropped, ends, clone_ends = [], [], []
     for value in step.values:
@@ -75,12 +78,12 @@ def optimal_seconds(step: Step, budget: int, limit: float = 60.0) -> tuple[float
         hold(place * scale, at(place), before)
         hold(at(place), at(place) + 1, nbytes)
     # Rounding up each size must not make the optimum worse than ours.
-    model.add_cumulative(intervals, demands, budget // KILOBYTE + len(step.values))
+    model.add_cumulative(intervals, demands, budget // unit + (len(step.values) if unit > 1 else 0))
     costs = [round(m.seconds / MICROSECOND) for m in makers]
     model.minimize(sum(c * a for c, a in zip(costs, again, strict=True)))
     solver = cp_model.CpSolver()
-    solver.parameters.max_time_in_seconds = limit
-    solver.parameters.num_workers = 2
+    solver.parameters.max_deterministic_time = limit
+    solver.parameters.num_workers = workers
     status = solver.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None

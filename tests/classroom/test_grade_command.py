@@ -25,8 +25,8 @@ pytestmark = [pytest.mark.xdist_group("sample class"), pytest.mark.slow]
 WANTED = {
     "aadams": (10, ""),
     "bbrandt": (10, ""),
-    "cchen": (9, ""),
-    "ddiaz": (8.25, ""),
+    "cchen": (9.4, ""),
+    "ddiaz": (7, ""),
     "eeklund": (8, ""),
     "ffischer": (9.25, "another file than the notebooks make"),
     "ggupta": (7, "Missing: 03_backward and 04_control."),
@@ -149,7 +149,7 @@ def test_nbgraders_feedback_hides_hidden_tests(graded: Path) -> None:
         assert read.found == []
         assert "a picture that is not shown" not in text
         assert "autograder.labs.lab4a" not in text
-    assert "1.25" in pages[2].read_text(encoding="utf-8")
+    assert "(Score: 0.0 / 2.0)" in pages[2].read_text(encoding="utf-8")
 
 
 def test_nbgraders_own_autograde_finds_what_was_judged(graded: Path) -> None:

@@ -32,6 +32,8 @@ from lab_utils.labs.lab4a import public_cases
 from tests.grading.warm import is_right, warm_executor
 from tests.labs.lab4a.solved import _imports, solution_text
 
+pytestmark = pytest.mark.xdist_group("sandboxes")
+
 LIMITS = Limits(cell_seconds=30, question_seconds=30, grace_seconds=2)
 
 

@@ -16,7 +16,7 @@ import pytest
 from autograder.grading.grader import Grader
 from autograder.grading.hidden import hidden_of
 from autograder.grading.plan import read_plan
-from autograder.grading.sandbox import Limits
+from autograder.grading.sandbox import Code, Isolation, Job, Limits, Notebook
 from autograder.grading.sandbox.host.cut import all_of
 from autograder.grading.submission import Submission
 from lab_utils.kit.ask import attempt
@@ -25,7 +25,7 @@ from lab_utils.kit.lab import lab_called
 from lab_utils.kit.root import ROOT
 from tests.grading.attacks import generic
 
-pytestmark = [pytest.mark.slow, pytest.mark.needs_bwrap]
+pytestmark = [pytest.mark.xdist_group("sandboxes"), pytest.mark.slow, pytest.mark.needs_bwrap]
 
 LABS = [lab for lab in read_course().labs if hidden_of(lab).cases]
 _LONGEST = 200_000  # characters of an answer that are worth looking for
@@ -106,6 +106,17 @@ def test_the_generic_attacker_gets_nothing(
         if "LOOT" in output.get("text", "")
     ]
     assert {task.id: task.points for task in graded.verdict.tasks if task.points} == {}, loot
+
+
+@pytest.mark.parametrize("lab", [lab for lab in LABS if hidden_of(lab).peers])
+def test_no_installed_package_answers_a_task(lab: str) -> None:
+    plan = read_plan(lab, ROOT / "solutions" / lab)
+    look = "import os, {0}; print([os.listdir(path) for path in {0}.__path__])"
+    cells = [Code(peer, look.format(peer)) for peer in hidden_of(lab).peers]
+    with Grader(plan, jobs=1, require=Isolation.NAMESPACES) as grader:
+        result = grader.executor.run(Job("mallory", [Notebook(plan.notebooks[0].name, cells)]))
+    for cell in result.notebooks[0].cells:
+        assert cell.outputs[0]["text"].strip() == "[[]]"
 
 
 @pytest.mark.parametrize("lab", read_course().labs)

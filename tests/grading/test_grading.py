@@ -22,7 +22,7 @@ from tests.labs.lab4a.solved import FUNCTION_OF, functions
 from tests.support import judged
 from tests.support.sample_course import autograde, copy_course, submit, write
 
-pytestmark = [pytest.mark.slow, pytest.mark.needs_bwrap]
+pytestmark = [pytest.mark.xdist_group("sandboxes"), pytest.mark.slow, pytest.mark.needs_bwrap]
 
 UNFILLED = ROOT / "notebooks" / LAB
 

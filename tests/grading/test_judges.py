@@ -23,7 +23,7 @@ from autograder.grading.plan import read_plan
 from autograder.grading.sandbox import NotebookResult, Question
 from autograder.grading.submission import Submission
 from autograder.grading.verdict import CaseVerdict
-from lab_utils.kit.task import Finding
+from lab_utils.kit.task import Finding, Task
 from tests.labs.lab4a.class_of_four import LAB, ROOT
 
 STAND_IN = """
@@ -194,6 +194,36 @@ def test_what_is_told_of_hidden_cases_stands_in_our_code(lab: str) -> None:
                 for answer in answers:
                     for finding in judge.judge(task.id, case, {"answer": answer})["findings"]:
                         assert set(finding.values()) <= known, finding
+
+
+@pytest.mark.parametrize("lab", ["lab0", "lab1a", "lab1b", "lab4a", "project"])
+def test_an_answer_does_not_choose_which_of_our_sentences_is_told(lab: str) -> None:
+    """Made of our own words, in all forms that a forged answer may have."""
+    judge = Judge(lab)
+    known = [one for one in judge._sentences._sentences if one.weight > 20]
+    words = ["x".join(one.parts) for one in known[:: len(known) // 25]]
+
+    names = ("problem", "node", "kind", "bound", "stage", "look", "yours", "wanted")
+
+    def told(task: Task, case: int, text: str) -> list[object]:
+        answers = ([text], [[text, text]], {text: text}, {text: 1}, dict.fromkeys(names, text))
+        found: list[object] = []
+        for answer in answers:
+            try:
+                found.append(judge.judge(task.id, case, {"answer": answer})["findings"])
+            except MemoryError:  # a text times a large number
+                found.append([])
+        return found
+
+    for task in judge._lab.tasks:
+        case = len(judge._lab.public_cases(task.id))  # the first hidden one
+        if case == len(judge._cases(task.id)):
+            continue
+        nothing = [asdict(Finding(process._WRONG[0], task.returns, process._WRONG[1]))]
+        without = told(task, case, "neither them nor us")
+        for text in words:
+            for mine, usual in zip(told(task, case, text), without, strict=True):
+                assert mine in (usual, nothing, []), (task.id, text)
 
 
 def test_code_that_has_met_hidden_cases_has_no_words_for_public_ones(judge: Judge) -> None:

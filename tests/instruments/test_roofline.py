@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from copy import deepcopy
 
 import pytest
@@ -18,6 +19,7 @@ from lab_utils.instruments.roofline import (
     Machine,
     UnknownDtype,
     item_bytes,
+    measure,
 )
 from lab_utils.kit.errors import LabError
 
@@ -60,3 +62,12 @@ def test_a_machine_is_a_value() -> None:
         A100.rates["bf16"] = 1  # type: ignore[index]
     with pytest.raises(LabError, match="above 0"):
         Machine("none", {"fp32": 1e9}, bandwidth=0, memory=1, clock=1)
+
+
+def test_what_is_shorter_than_a_tick_of_the_clock_takes_some_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Some processors' clocks stand still between ticks; a product took no time at all there."""
+    real = time.process_time
+    monkeypatch.setattr(measure.time, "process_time", lambda: round(real(), 3))
+    assert 0 < measure._seconds(lambda: None, least=0.003) < 1e-3

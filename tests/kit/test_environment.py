@@ -67,6 +67,8 @@ def test_it_works_where_torch_is_missing(tmp_path: Path) -> None:
         ("3.11.2", "Python>=3.11", True),
         ("3.9.18", "Python>=3.11", False),
         ("1.26", "numpy", True),
+        ("2.0.2", "scalesim==2.0.2", True),
+        ("3.0.0", "scalesim==2.0.2", False),
     ],
 )
 def test_bounds(found: str, requirement: str, within: bool) -> None:
@@ -108,6 +110,27 @@ def test_what_one_lab_needs_is_missing_where_it_lies(
     monkeypatch.setattr(env, "version", lambda name: "4.1" if name == "transformers" else "2.13.0")
     (line,) = [line for line in failures(ROOT / "notebooks" / "project") if "transformers" in line]
     assert line.startswith("FAIL  transformers 4.1\n      cure: run: ")
+
+
+def test_what_a_lab_can_do_without_is_named_and_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = ROOT / "notebooks" / "lab2a"
+
+    def version(name: str) -> str:
+        if name == "scalesim":
+            raise env.PackageNotFoundError(name)
+        return "99" if name != "torch" else "2.13.0"
+
+    monkeypatch.setattr(env, "version", version)
+    assert failures(here) == []
+    told = [fact.text for fact in env.environment(here)]
+    assert any("scalesim is not there; the notebooks do without it" in text for text in told)
+    assert any("pip install 'scalesim==2.0.2'" in text for text in told)
+    assert "scikit-learn 99" in told
+    monkeypatch.setattr(env, "version", lambda name: "3.0.0" if name == "scalesim" else "99")
+    told = [fact.text for fact in env.environment(here)]
+    assert any("scalesim 3.0.0 is another version" in text for text in told)
 
 
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

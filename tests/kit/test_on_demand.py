@@ -210,13 +210,13 @@ def test_a_torch_of_the_cluster_is_not_installed_again(cluster: Cluster, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("beyond", "words"),
-    [(-1500, "cannot unpack recompute-lab-"), (400, "the disk became full while packages")],
+    ("share", "words"),
+    [(0.5, "cannot unpack recompute-lab-"), (1, "the disk became full while packages")],
 )
-def test_a_full_disk(cluster: Cluster, release: Release, beyond: int, words: str) -> None:
-    """A home of so many kB beyond the release: no room for it, or none for the environment."""
+def test_a_full_disk(cluster: Cluster, release: Release, share: float, words: str) -> None:
+    """A home with room for half the release, or for the release and not for the environment."""
     pages = sum(-(-len(content) // 4096) + 1 for content in release.files.values())
-    size = f"{4 * pages + beyond}k"
+    size = f"{round(4 * pages * share) + 400}k"
     options = ("--user", "--map-root-user", "--mount")
     if reason := obstacle(*options, "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "/mnt"):
         pytest.skip(f"cannot make a small disk: {reason}")

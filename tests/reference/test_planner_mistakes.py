@@ -13,6 +13,7 @@ from autograder.reference.analysis import step_of
 from autograder.reference.apply import rewrite_with
 from autograder.reference.mutwo import describe, greedy
 from autograder.reference.planner.costs import estimated_seconds
+from autograder.reference.planner.floor import lowest_peak
 from autograder.reference.planner.plan import apply, plan
 from autograder.reference.planner.search import Search
 from autograder.reference.simulate import Fate, Simulator
@@ -169,9 +170,35 @@ def test_budget_below_the_floor_says_what_makes_it() -> None:
     graph = case("llm_mlp").graph
     made = plan(graph, 1000, estimated_seconds(graph))
     assert not made.fits
-    assert made.floor <= made.peak < made.peak_before
-    assert "floor" in str(made)
-    assert made.floor_at in str(made)
+    assert made.floor.nbytes <= made.peak < made.peak_before
+    assert "below the floor" in str(made)
+    assert str(made.floor) in str(made)
+
+
+def test_the_floor_is_a_certificate() -> None:
+    """What it names is alive at its step in every plan; together it has the floor's bytes."""
+    graph = case("bert_dropout").graph
+    made = plan(graph, 1000, estimated_seconds(graph))
+    assert sum(held.nbytes for held in made.floor.held) == made.floor.nbytes
+    for fates in ((Fate.DROPPED,) * len(made.fates), made.fates):
+        allowed = [
+            fate if value.pinned is None else Fate.KEPT
+            for fate, value in zip(fates, made.step.values, strict=True)
+        ]
+        rewritten = rewrite_with(made.step, allowed).graph
+        line = live_bytes(rewritten, program_order(rewritten))
+        place = next(i for i, n in enumerate(line.schedule.order) if n.name == made.floor.at)
+        alive = {life.storage.owner.name.removesuffix("_recomp") for life in line.alive(place)}
+        assert {held.name.partition(":")[0] for held in made.floor.held} <= alive
+
+
+def test_a_budget_that_is_missed_above_the_floor_is_told_as_such() -> None:
+    """The best plan's peak, and what is in memory then."""
+    graph = case("bert_dropout").graph
+    made = plan(graph, lowest_peak(step_of(graph, {})).nbytes, estimated_seconds(graph))
+    if not made.fits:
+        assert "no plan was found" in str(made)
+        assert made.at_peak() in str(made)
 
 
 def test_gradients_at_the_optimizer_are_named() -> None:

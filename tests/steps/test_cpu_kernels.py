@@ -158,6 +158,27 @@ def test_operators_that_choose_the_layout_of_their_result(name: str, layout: str
         assert write_dot(read_dot(write_dot(case.graph))) == write_dot(case.graph)
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("padding", [None, 0])
+def test_a_bag_of_embeddings(mode: str, padding: int | None) -> None:
+    """Its kernel cuts an element off one of its results, and keeps the memory of it."""
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bag = nn.EmbeddingBag(20, 8, mode=mode, padding_idx=padding)
+            self.layer = nn.Linear(8, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.layer(self.bag(x))
+
+    work = Workload(Model(), torch.randint(0, 20, (6, 5)), torch.randn(6, 3), nn.MSELoss())
+    case = make_case(work, torch.optim.SGD)
+    assert_told_as_it_is(case)
+    line = live_bytes(case.graph, program_order(case.graph))
+    assert line.peak == measured_peak(case.graph, case.values)
+
+
 def test_a_view_that_is_not_declared_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next operator of this sort is found by what fake tensors share."""
     from lab_utils.steps import storage as effects

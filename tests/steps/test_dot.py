@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from functools import cache
@@ -15,8 +16,13 @@ from hypothesis import strategies as st
 from torch import fx, nn
 
 from lab_utils.kit.errors import LabError
+from lab_utils.steps.compare.diff import diff
+from lab_utils.steps.dot import read as dot_read
+from lab_utils.steps.dot import syntax as dot_syntax
+from lab_utils.steps.dot import write as dot_write
 from lab_utils.steps.dot.colors import COLOURS
 from lab_utils.steps.dot.drawing import DotError
+from lab_utils.steps.dot.limits import MAX_NODES
 from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.dot.values import value_text
 from lab_utils.steps.dot.write import write_dot
@@ -343,3 +349,55 @@ def test_what_could_not_be_read_is_not_written() -> None:
     )
     with pytest.raises(DotError, match=r"cannot write node .*reduction must be 1"):
         write_dot(trace_workload(work))
+
+
+def chain(nodes: int) -> fx.Graph:
+    """One value, and an operator after the other."""
+    graph = fx.Graph()
+    val = torch.empty(2, device="meta")
+    node = graph.placeholder("x")
+    node.meta = {"phase": Phase.FORWARD, "kind": Kind.INPUT, "val": val, "source": "input:0"}
+    for _ in range(nodes - 1):
+        node = graph.call_function(torch.ops.aten.relu.default, (node,))
+        node.meta = {"phase": Phase.FORWARD, "kind": Kind.ACTIVATION, "val": val}
+    graph.output({"loss": node})
+    return graph
+
+
+def test_the_largest_graph_that_is_written_is_the_largest_that_is_read() -> None:
+    largest = chain(MAX_NODES)
+    assert len(read_dot(write_dot(largest)).nodes) == len(largest.nodes)
+    with pytest.raises(DotError, match="the graph has 50,001 nodes, but a file holds at most"):
+        write_dot(chain(MAX_NODES + 1))
+
+
+@pytest.mark.parametrize("limit", ["MAX_NODES", "MAX_EDGES", "MAX_BYTES"])
+def test_one_limit_holds_for_writing_and_reading(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = chain(9)
+    text = write_dot(graph)
+    most = {"MAX_NODES": 9, "MAX_EDGES": 8, "MAX_BYTES": len(text)}[limit]
+    for allowed in (most, most - 1):
+        for module in (dot_read, dot_syntax, dot_write):
+            if hasattr(module, limit):
+                monkeypatch.setattr(module, limit, allowed)
+        if allowed == most:
+            assert write_dot(read_dot(text)) == text
+            continue
+        for refused in (lambda: read_dot(text), lambda: write_dot(graph)):
+            with pytest.raises(DotError, match="more than|larger than|at most"):
+                refused()
+
+
+def test_reading_and_comparing_leave_the_garbage_collector_as_it_was() -> None:
+    text = write_dot(chain(3))
+    for on in (True, False):
+        gc.enable() if on else gc.disable()
+        try:
+            diff(read_dot(text), read_dot(text))
+            with pytest.raises(DotError):
+                read_dot("digraph {")
+            assert gc.isenabled() == on
+        finally:
+            gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
 from functools import partial
 from typing import Any
@@ -423,6 +424,9 @@ def test_a_trace_leaves_the_model_alone() -> None:
     assert type(model(torch.randn(5, 4))) is torch.Tensor
 
 
+_HERE = rf"{re.escape(__file__)}:\d+"  # the line of the model is told
+
+
 class _DropoutAgain(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -439,6 +443,15 @@ class _Complex(_Added):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         z = torch.fft.rfft(x @ self.w[:4, :4])
         return (z * z.conj()).real
+
+
+class _Reentrant(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.utils.checkpoint.checkpoint(self.layer, self.layer(x), use_reentrant=True)
 
 
 class _Overwrites(nn.Module):
@@ -462,8 +475,9 @@ class _Attribute(nn.Module):
 @pytest.mark.parametrize(
     ("model", "says"),
     [
-        (_DropoutAgain(), "draws random numbers in backward: torch.utils.checkpoint"),
-        (_Complex(), "aten._fft_r2c.default holds complex numbers"),
+        (_DropoutAgain(), rf"at {_HERE}: .*draws random numbers in backward: torch.utils"),
+        (_Complex(), rf"at {_HERE}: aten._fft_r2c.default: it makes complex numbers"),
+        (_Reentrant(), rf"at {_HERE}: .*use_reentrant=True.*set use_reentrant=False"),
         (_Overwrites(), "input:0 and target share memory"),
         (_Attribute(), r"in the model \(_Attribute\) at .*register it as a buffer"),
         (nn.LazyLinear(4), "weight has no shape yet"),
@@ -474,6 +488,45 @@ def test_what_would_be_silently_wrong_is_refused(model: nn.Module, says: str) ->
     x = torch.randn(5, 4)
     with pytest.raises(LabError, match=says):
         trace_workload(Workload(model, x, x, lambda r, t: r.sum() + t.sum()))
+
+
+def test_reentrant_checkpointing_works_again_after_it_was_refused() -> None:
+    x, model = torch.randn(5, 4, requires_grad=True), _Reentrant()
+    with pytest.raises(LabError, match="use_reentrant"):
+        trace_workload(Workload(model, x.detach(), x.detach(), nn.MSELoss()))
+    model(x).sum().backward()
+    assert model.layer.weight.grad is not None
+
+
+def test_complex_inputs_are_refused_by_name() -> None:
+    x = torch.randn(5, 4, dtype=torch.complex64)
+    with pytest.raises(LabError, match="input:0 holds complex numbers"):
+        trace_workload(Workload(nn.Linear(4, 4), x, x.real, nn.MSELoss()))
+
+
+def test_grouped_experts_are_refused_for_what_is_true() -> None:
+    """The CPU runs them in float32; what is refused says so, and what to do instead works."""
+    from transformers import MixtralConfig, MixtralForCausalLM
+
+    config = MixtralConfig(
+        vocab_size=50,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        num_local_experts=2,
+    )
+    model = MixtralForCausalLM(config)
+    ids = torch.randint(0, 50, (2, 8))
+    work = Workload(model, {"input_ids": ids, "labels": ids.clone()})
+    model.set_experts_implementation("grouped_mm")
+    assert model(**work.inputs).loss.isfinite()
+    says = r"experts \(MixtralExperts\) at .*aten._grouped_mm.default: .*float32 too: .*batched_mm"
+    with pytest.raises(LabError, match=says):
+        trace_workload(work)
+    model.set_experts_implementation("batched_mm")
+    trace_workload(work)
 
 
 def test_attention_without_dropout_may_be_checkpointed() -> None:

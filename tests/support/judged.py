@@ -56,7 +56,7 @@ def lent(
     lab_id: str, task_id: str, function: Any, case: Case, lend: bool = True
 ) -> Iterator[list[str]]:
     """While this is open, ``function`` calls right versions, as plain data crosses a wire."""
-    space = getattr(function, "__globals__", {})
+    space = _globals(function)
     names = [name for name in hidden_of(lab_id).lent.get(task_id, ()) if lend and name in space]
     own = {name: space[name] for name in names}
     space.update(
@@ -66,6 +66,12 @@ def lent(
         yield names
     finally:
         space.update(own)
+
+
+def _globals(function: Any) -> dict[str, Any]:
+    """Where a function, or the methods of a class, look names up."""
+    parts = [function, *(vars(function).values() if isinstance(function, type) else ())]
+    return next((part.__globals__ for part in parts if hasattr(part, "__globals__")), {})
 
 
 def _lend(lab_id: str, name: str, case: Case, arguments: Any) -> Any:

@@ -5,15 +5,28 @@ from __future__ import annotations
 import csv
 import io
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
+from nbformat.notebooknode import NotebookNode
 
-from tests.support.sample_course import fill
+from lab_utils.kit.root import ROOT
+from tests.support.sample_course import (
+    as_colab,
+    as_vscode,
+    autograde,
+    copy_course,
+    fill,
+    folder_of,
+    full_marks,
+    submit,
+)
 from tests.support.solved_cells import solution_cells
 
 
@@ -58,6 +71,47 @@ def pack(release: Path, lab: str, first: str, last: str, *options: str) -> tuple
     told = python("lab_utils", "pack", lab, *names, *options, cwd=work, code=release)
     (path,) = work.glob("*.zip")
     return path, told
+
+
+def hand_in_as(packed: Path, dialect: str, first: str, last: str) -> Path:
+    """The same hand-in by somebody whose front end saves notebooks in its own ``dialect``."""
+    save = {"colab": as_colab, "vscode": as_vscode}[dialect]
+    owner = packed.stem.split()[:2]
+    path = packed.with_name(packed.name.replace(" ".join(owner), f"{last} {first}"))
+    with zipfile.ZipFile(packed) as read, zipfile.ZipFile(path, "w") as written:
+        for name in read.namelist():
+            content = read.read(name)
+            if name.endswith(".ipynb"):
+                book = nbformat.reads(content.decode(), as_version=nbformat.NO_CONVERT)
+                text = nbformat.writes(save(book), version=nbformat.NO_CONVERT)
+                content = text.encode()
+            written.writestr(name, content)
+    return path
+
+
+def stock_grades(course: Path, lab: str) -> dict[str, float]:
+    """The share of the points that plain ``nbgrader autograde`` gives, by hand-in.
+
+    The solved notebooks are handed in as three front ends save them, and the unfilled ones;
+    ``course`` is an empty folder.
+    """
+    copy_course(course)
+    for name in ("solutions", "notebooks"):
+        shutil.copytree(ROOT / name, course / name, dirs_exist_ok=True)
+    solved, unfilled = (folder_of(course / step, lab) for step in ("solutions", "notebooks"))
+    dialects: dict[str, Callable[[NotebookNode], NotebookNode]] = {
+        "jupyter": deepcopy,
+        "colab": as_colab,
+        "vscode": as_vscode,
+    }
+    for dialect, save in dialects.items():
+        submit(course, lab, dialect, {name: save(book) for name, book in solved.items()})
+    submit(course, lab, "unfilled", unfilled)
+    wanted = full_marks(solved)
+    return {
+        student: sum(scores[name] or 0 for name in wanted) / sum(wanted.values())
+        for student, scores in autograde(course, lab).items()
+    }
 
 
 def grade(

@@ -182,3 +182,32 @@ CASES: dict[str, Callable[[], Case]] = {
         torch.optim.SGD,
     ),
 }
+
+
+def distilbert_small() -> Workload:
+    """DistilBERT with two layers and dropout."""
+    from transformers import DistilBertConfig, DistilBertForSequenceClassification
+
+    config = DistilBertConfig(
+        vocab_size=500, dim=64, n_layers=2, n_heads=4, hidden_dim=256, max_position_embeddings=128
+    )
+    batch = {"input_ids": torch.randint(0, 500, (8, 64)), "labels": torch.randint(0, 2, (8,))}
+    return Workload(DistilBertForSequenceClassification(config), batch)
+
+
+def mobilenet_small() -> Workload:
+    """MobileNetV2 at half its width."""
+    from transformers import MobileNetV2Config, MobileNetV2ForImageClassification
+
+    config = MobileNetV2Config(depth_multiplier=0.5, image_size=64)
+    batch = {"pixel_values": torch.randn(4, 3, 64, 64), "labels": torch.randint(0, 2, (4,))}
+    return Workload(MobileNetV2ForImageClassification(config), batch)
+
+
+def mamba_small() -> Workload:
+    """Mamba with two layers: a scan whose every step reads one large value."""
+    from transformers import MambaConfig, MambaForCausalLM
+
+    config = MambaConfig(vocab_size=100, hidden_size=32, state_size=8, num_hidden_layers=2)
+    ids = torch.randint(0, 100, (2, 32))
+    return Workload(MambaForCausalLM(config), {"input_ids": ids, "labels": ids.clone()})

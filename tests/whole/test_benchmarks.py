@@ -12,6 +12,7 @@ import pytest
 from lab_utils.kit.root import ROOT
 from tests.benchmarks import Row, timed
 from tests.benchmarks.__main__ import known_names, measure, save
+from tests.benchmarks.steps import Seconds, Timed, ratios, take_turns
 
 
 def row(name: str, ours: float, goal: float = 1.0, higher_is_better: bool = False) -> Row:
@@ -54,12 +55,26 @@ def test_full_run_forgets_rows_that_are_gone(tmp_path: Path) -> None:
         "unit": "s",
         "goal": 1.0,
         "met": False,
+        "note": "",
     }
 
 
 def test_timed_takes_the_best_call() -> None:
     ticks = iter([0.0, 5.0, 10.0, 12.0, 20.0, 29.0])
     assert timed(lambda: None, repeat=3, clock=lambda: next(ticks)) == 2.0
+
+
+def test_steps_take_turns_and_tell_their_spread() -> None:
+    order: list[str] = []
+    ours, peer = Timed(lambda: order.append("ours")), Timed(lambda: order.append("peer"))
+    take_turns([ours, peer], rounds=2)
+    assert order == ["ours", "peer"] * 3  # the first turn is not counted
+    assert len(ours.rounds) == len(peer.rounds) == 2
+    ours.rounds = [Seconds(1.0, 0.0), Seconds(2.0, 1.0), Seconds(9.0, 0.0)]
+    peer.rounds = [Seconds(1.0, 1.0), Seconds(1.0, 1.0), Seconds(1.0, 1.0)]
+    assert ours.seconds == 3.0
+    assert ratios(ours, peer) == (1.5, 1.0, 3.0)
+    assert ours.told() == "user 2.00 + system 0.00 s, half of them 2.00 to 6.00"
 
 
 def test_unknown_name_is_answered_with_the_known_ones() -> None:

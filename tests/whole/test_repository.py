@@ -21,6 +21,7 @@ from packaging.utils import canonicalize_name
 
 from lab_utils.kit.course import read_course
 from lab_utils.kit.root import ROOT
+from tests.support.groups import ByGroup, group_of
 
 LONGEST_MODULE = 300  # lines: one sitting
 HEAVY = ("matplotlib", "pandas", "networkx", "IPython", "torch.fx.experimental.proxy_tensor")
@@ -200,6 +201,22 @@ def test_setup_refuses_an_old_python(tmp_path: Path) -> None:
         (line,) = result.stderr.splitlines()
         assert python in line
         assert "3.11" in line
+
+
+def test_tests_of_a_group_stay_together() -> None:
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    modules = [path.relative_to(ROOT).as_posix() for path in paths]
+    named = [path for path in modules if "mark.xdist_group(" in (ROOT / path).read_text()]
+    assert len(named) > 5
+    assert [path for path in named if path != _THIS and not group_of(path)] == []
+    split = ByGroup._split_scope
+    browser = {split(None, f"{p}::test[a]") for p in named if "browser" in p}  # type: ignore[arg-type]
+    assert browser == {"browser"}
+    alone = "tests/whole/test_repository.py::test_it"
+    assert split(None, alone) == alone  # type: ignore[arg-type]
+
+
+_THIS = Path(__file__).relative_to(ROOT).as_posix()
 
 
 def test_no_lab_is_named_outside_its_own_folders() -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 from autograder.grading.code import code_files
 from autograder.grading.hidden import hidden_of
-from autograder.grading.judge.sentences import Sentences
+from autograder.grading.judge.sentences import Chosen, Sentences, texts_in
 from autograder.grading.sandbox.inside.usage import mapped
 from lab_utils.kit.ask import UNWRITTEN, attempt
 from lab_utils.kit.errors import LabError
@@ -33,6 +33,7 @@ _MEMORY = 3_000_000_000  # bytes of address space, beyond that of the libraries
 _FILE = 64_000_000
 _FULL = 1_000_000_000  # bytes beyond that: what one answer left behind is not kept for the next
 _LONGEST = 300  # characters of what a student's code says
+_REMARK = 2000  # characters about what differs from the reference
 _MOST = 20  # findings on one case
 _SHOWN_OF_HIDDEN = 3  # different sentences about one hidden case
 _ERRORS = {
@@ -87,14 +88,18 @@ class Judge:
         if "error" in reply and findings:
             yours, look = _ERRORS.get(str(reply.get("kind")), _RAISED)
             return [Finding(yours, returns, look)]
-        told = (
-            Finding(
-                self._sentences.told(one.yours, _WRONG[0]),
-                self._sentences.told(one.wanted, returns),
-                self._sentences.told(one.look, _WRONG[1]),
-            )
-            for one in findings[:_MOST]
-        )
+        answered = list(texts_in(reply))
+        try:
+            told = [
+                Finding(
+                    self._sentences.told(one.yours, _WRONG[0], answered),
+                    self._sentences.told(one.wanted, returns, answered),
+                    self._sentences.told(one.look, _WRONG[1], answered),
+                )
+                for one in findings[:_MOST]
+            ]
+        except Chosen:
+            return [Finding(_WRONG[0], returns, _WRONG[1])]
         return list(dict.fromkeys(told))[:_SHOWN_OF_HIDDEN]
 
     @cached_property
@@ -118,6 +123,13 @@ class Judge:
         except Exception:  # what cannot be used cannot be drawn
             return None
         return asdict(chart) if chart else None
+
+    def compared(self, task: str, reply: Mapping[str, Any]) -> str:
+        """How an answer on the first public case differs from the reference, in words."""
+        try:
+            return cut(self._hidden.compared(task, reply["answer"]), _REMARK)
+        except Exception:  # what cannot be read has been told of
+            return ""
 
     def lend(self, task: str, case: int, name: str, arguments: Any) -> Any:
         """The answer of a right version of ``name``; None where there is none."""

@@ -40,6 +40,8 @@ class Ruling:
         self.remarks: list[Remark] = []
         self._plan, self._judges, self._submission = plan, judges, submission
         self._waste, self._left = WASTE, MOST
+        self.paid: set[str] = set()
+        """Tasks that have lost points so far: what belongs to them is not paid for again."""
 
     def follow_up(self, notebook: Notebook, replies: Sequence[Reply]) -> list[Question]:
         """Ask again with right versions of earlier functions, where these may be to blame."""
@@ -86,6 +88,10 @@ class Ruling:
         if sum(case.passed for case in lent) > sum(case.passed for case in cases):
             cases = lent
             note = f"Tried with a right {' and '.join(_lent(test))}.\n"
+        cases, forgiven = self._forgiven(cases)
+        note += forgiven
+        if test.is_of_file:
+            note += self._compared(test, first)
         noun = lab_called(test.lab).noun_for(task)
         verdict = Verdict(task, tuple((case.name, case.findings) for case in cases), noun)
         points = round(test.points * share_of(cases), 4)
@@ -99,7 +105,10 @@ class Ruling:
             noun,
             tuple(cases),
             self._chart(test, first),
+            note.strip(),
         )
+        if points < test.points:
+            self.paid.add(test.task)
         return decided, [_said(f"{verdict}\n{note}"), _score(points)]
 
     def _case(self, test: Test, question: Question, reply: Reply) -> CaseVerdict:
@@ -117,6 +126,26 @@ class Ruling:
             self._remark("forged", "sent an answer of another form than the sandbox does", test)
         findings = tuple(Finding(**finding) for finding in told["findings"])
         return CaseVerdict(name["name"], name["hidden"], findings)
+
+    def _forgiven(self, cases: list[CaseVerdict]) -> tuple[list[CaseVerdict], str]:
+        """The cases without those findings that other tasks have been charged for, and a word."""
+        owed = {one.belongs for case in cases for one in case.findings}
+        if not owed & self.paid or not owed <= self.paid:
+            return cases, ""
+        first = next(one for case in cases for one in case.findings)
+        note = (
+            f"Paid for in task {' and '.join(sorted(owed))}, and not here again: {first.yours}; "
+            f"wanted: {first.wanted}.\n"
+        )
+        return [replace(case, findings=()) for case in cases], note
+
+    def _compared(self, test: Test, reply: Reply | None) -> str:
+        """How a file differs from the reference, in words."""
+        try:
+            told = reply and self._ask(test.lab, "compared", task=test.task, reply=reply)
+        except Undecided:
+            return ""
+        return str(told or "")
 
     def _chart(self, test: Test, reply: Reply | None) -> Chart | None:
         try:

@@ -5,8 +5,9 @@ input of each question; what comes out of it is plain, checked data.
 
 ============  ===========================================================================
 ``host/``     on the grader's side: ``pool`` is the executor, with several workers;
-              ``worker`` has one warm process, and makes one sandbox after the other from
-              it; ``warmth`` starts warm processes, and finds the level that works here;
+              ``worker`` has a warm process for each kit, and makes one sandbox after the
+              other from it; ``stems`` are what warm processes grow from, with the libraries
+              that they share; ``warmth`` starts stems, and finds the level that works here;
               ``isolation`` has the levels and the command line of each; ``house`` is what
               a sandbox contains; ``job`` is what goes in and comes out; ``submission``
               runs one, with a second try without what was fatal; ``limits`` are a lab's,

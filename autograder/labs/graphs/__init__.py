@@ -6,7 +6,13 @@ from pathlib import Path
 
 from autograder.grading.sandbox.host.cut import Cut
 
-PRELOAD = ("torch", "torch.fx", "torch.fx.experimental.proxy_tensor", "lab_utils.labs.graphs")
+PRELOAD = (
+    "torch",
+    "torch.fx",
+    "torch.fx.experimental.proxy_tensor",
+    "torch._dynamo",  # 800 modules, which the first graph that is read would load
+    "lab_utils.labs.graphs",
+)
 
 _STAND_INS = Path(__file__).with_name("stand_ins")
 #: Tracing notes phases and kinds; the graphs that we ship are found again.

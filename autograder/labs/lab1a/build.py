@@ -17,7 +17,7 @@ from autograder.authoring.derived import CaseData, Files, case_files
 from autograder.labs.lab1a import clockwork, shapes, slips
 from autograder.labs.lab1a.definitions import RIGHT, cost
 from autograder.labs.lab1a.pictures import pictures
-from autograder.labs.lab1a.torch_layer import decoder_layer, memory
+from autograder.labs.lab1a.torch_layer import DTYPES, decoder_layer, memory
 from lab_utils.instruments.roofline import Machine
 from lab_utils.instruments.shapes import Transformer
 
@@ -124,10 +124,26 @@ def _network(_task: str, *sizes: int) -> Any:
     return dict(zip(names, sizes, strict=True)), {"network": right, "slips": wrong}
 
 
+def _row(
+    _task: str,
+    operations: int,
+    moved: tuple[int, int, int],
+    dtype: str,
+    machine: Machine,
+    compute_eff: float,
+    memory_eff: float,
+) -> Any:
+    took = clockwork.times(operations, sum(moved), dtype, machine, compute_eff, memory_eff)
+    work = (operations, list(moved), took, machine.clock)
+    given = dict(zip(("operations", "moved", "times", "clock"), work, strict=True))
+    item = DTYPES[dtype].itemsize
+    return given, {"row": clockwork.row(*work), "slips": slips.of_row(*work, item)}
+
+
 def _layer(task: str, model: Transformer, batch: int, new: int, past: int) -> Any:
     given = {"model": asdict(model), "batch": batch, "new": new, "past": past}
     right = decoder_layer(model, batch, new, past)
-    if task == "2.3":
+    if task == "2.4":
         return given, {"layer": right.flops, "slips": slips.of_flops(model, batch, new, past)}
     return given, {"layer": right.elements, "slips": slips.of_moved(model, batch, new, past)}
 
@@ -148,8 +164,9 @@ _MAKE: Mapping[str, Any] = {
     "1.1": _elements,
     "2.1": _times,
     "2.2": _network,
-    "2.3": _layer,
+    "2.3": _row,
     "2.4": _layer,
-    "2.5": _memory,
-    "2.6": _ridge,
+    "2.5": _layer,
+    "2.6": _memory,
+    "2.7": _ridge,
 }

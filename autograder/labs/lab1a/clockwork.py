@@ -53,6 +53,31 @@ def times(
     }
 
 
+def row(operations: int, moved: list[int], took: dict[str, Any], clock: float) -> dict[str, Any]:
+    """A row of the course's table, unit by unit and exactly, rounded at the very end."""
+    exact = {name: Fraction(took[name]) for name in ("compute", "memory", "execution")}
+    elements, cycles = [Fraction(n) for n in moved], Fraction(clock)
+    million, binary = Fraction(10**6), Fraction(2**20)
+    sizes = {
+        f"{name} (MB)": n / binary
+        for name, n in zip(("Input_a", "Input_w", "Output"), elements, strict=True)
+    }
+    numbers = {
+        "C/M ratio": exact["compute"] / exact["memory"],
+        "Op Intensity": operations / sum(elements),
+        "Latency (msec)": exact["execution"] / Fraction(1, 1000),
+        "Cycles": exact["execution"] / (1 / cycles),
+        "Num ops (MFLOP)": operations / million,
+        **sizes,
+        "Total Data (MB)": sum(sizes.values()),
+        "Throughput (Tflops)": operations / exact["execution"] / million**2,
+        "Compute Cycles": exact["compute"] / (1 / cycles),
+        "Memory Cycles": exact["memory"] / (1 / cycles),
+    }
+    bound = {"compute": "C", "memory": "M"}[took["bound"]]
+    return {"Bound": bound, **{name: float(number) for name, number in numbers.items()}}
+
+
 MOST = 20_000  # as far as the scan goes, batch by batch
 FAR = 10**18
 

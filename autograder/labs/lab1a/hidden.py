@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.grading.hidden import Hidden
+from autograder.grading.sandbox.host.cut import Cut
 from autograder.labs.lab1a.definitions import cost, gemm, softmax
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.task import Case
@@ -26,16 +27,21 @@ def _lend(name: str, _case: Case, arguments: Any) -> int:
     return cost(softmax, (B, L)).operations(w)
 
 
+#: The walk times operators and finds where they cross the ridge: both are tasks.
+_NO_WALK = Cut(
+    without=frozenset({"labs/lab1a/walking.py"}),
+    stand_ins=(Path(__file__).with_name("stand_ins"),),
+)
 HIDDEN = Hidden(
     lab="lab1a",
     cases=Path(__file__).with_name("hidden_cases.json"),
     lent={"1.5": ("gemm_ops", "softmax_ops")},
     lend=_lend,
+    cuts={"2.1": _NO_WALK, "2.7": _NO_WALK},
     preload=(
         "torch.utils.flop_counter",
         "pandas",
         "transformers.models.llama.modeling_llama",
-        "lab_utils.labs.lab1a.walking",
         "lab_utils.instruments.counting",
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from autograder.classroom.sample import Change, Example, student, write_class
 from autograder.collect import Roster
@@ -31,13 +32,17 @@ def _times(work: int, moved: int, dtype: str, machine: Machine, *efficiency: flo
     return Times(**clockwork.times(work, moved, dtype, machine, compute, memory))
 
 
+def _row(work: int, moved: tuple[int, ...], took: Times, clock: float) -> dict[str, Any]:
+    return clockwork.row(work, list(moved), took._asdict(), clock)
+
+
 def _tables() -> dict[str, bytes]:
     """The files of the course, by what counts and what is clocked."""
 
     def layer(*sizes: int) -> list[Operator]:
         return [(name, tuple(dims)) for name, dims in network(*sizes)]
 
-    counts = (_elements, _operations, _times)
+    counts = (_elements, _operations, _times, _row)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         write_counts(str(home / TABLES[0]), _elements, _operations)  # type: ignore[arg-type]
@@ -64,7 +69,7 @@ CLASS = (
         student("Lynn", "Conway"),
         (
             Change("t21", "max(compute, memory)", "compute + memory"),
-            Change("t23", "(past + new)", "new"),
+            Change("t24", "(past + new)", "new"),
         ),
     ),
     Example(student("John", "Cocke"), is_filled=False, leave_out=TABLES),

@@ -70,20 +70,32 @@ PUBLIC: Given = {
         "GPT-3-like, decode of one token": (64, 1, 2048, 12288, 49152),
     },
     "2.3": {
-        "a tiny layer, prefill": (TINY, 1, 3, 0),
-        "a tiny layer, decode": (TINY, 2, 1, 4),
-        "LLaMA-7B, prefill of 512": (LLAMA_7B, 1, 512, 0),
+        "30 operations on 4 + 2 + 4 elements, on a toy": (30, (4, 2, 4), "fp32", TOY, 0.75, 0.5),
+        "softmax [2, 256] on an A100": (12_798, (512, 0, 512), "fp32", A100, 0.75, 0.7),
+        "gemm [32, 16, 8, 32] on a Jetson": (
+            258_048,
+            (16_384, 256, 4_096),
+            "fp32",
+            ORIN_NANO,
+            0.85,
+            0.75,
+        ),
     },
     "2.4": {
         "a tiny layer, prefill": (TINY, 1, 3, 0),
         "a tiny layer, decode": (TINY, 2, 1, 4),
-        "LLaMA-7B, decode with 16 sequences": (LLAMA_7B, 16, 1, 511),
+        "LLaMA-7B, prefill of 512": (LLAMA_7B, 1, 512, 0),
     },
     "2.5": {
+        "a tiny layer, prefill": (TINY, 1, 3, 0),
+        "a tiny layer, decode": (TINY, 2, 1, 4),
+        "LLaMA-7B, decode with 16 sequences": (LLAMA_7B, 16, 1, 511),
+    },
+    "2.6": {
         "a tiny model": (TINY, 3, 5, "fp32"),
         "LLaMA-7B in bf16, one sequence of 2048": (LLAMA_7B, 1, 2048, "bf16"),
     },
-    "2.6": {
+    "2.7": {
         "64 by 64 in fp32, on a toy": (64, 64, "fp32", TOY),
         "4096 by 4096 in bf16, on an A100": (4096, 4096, "bf16", A100),
         "512 by 512 in bf16, on an H100": (512, 512, "bf16", H100),
@@ -146,13 +158,12 @@ HIDDEN: Given = {
         "narrow inside": (3, 258, 514, 1026, 322),
     },
     "2.3": {
-        "shared keys, prefill": (SMALL_SHARED, 3, 129, 0),
-        "shared keys, decode": (SMALL_SHARED, 5, 1, 1402),
-        "a few tokens behind a long past": (LLAMA3_8B, 7, 9, 3001),
-        "heads wider than the model": (WIDE_HEADS, 2, 65, 700),
-        "one key for all": (ONE_KEY, 11, 1, 515),
-        "two matrices": (PLAIN, 13, 3, 257),
-        "shared keys and two matrices": (SHARED_PLAIN, 6, 1, 1999),
+        "long sums": (9_170_000_033, (4_100_017, 700_001, 300_007), "bf16", NARROW, 0.6, 0.9),
+        "a sum of two tensors": (31_000_007, (62_000_014, 0, 31_000_007), "fp32", NARROW, 0.5, 0.8),
+        "a large weight": (71_000_000_019, (13_007, 640_000_013, 9_001), "int8", NARROW, 0.9, 0.65),
+        "double precision": (45_000_000_011, (90_000_049, 11, 7_003), "fp64", BROAD, 0.8, 0.6),
+        "fast memory": (45_000_000_011, (70_000_049, 3_001, 20_000_003), "fp16", BROAD, 0.8, 0.95),
+        "a small computer": (2_500_000_007, (1_000_003, 500_009, 200_003), "fp32", LAPTOP, 0.5, 1),
     },
     "2.4": {
         "shared keys, prefill": (SMALL_SHARED, 3, 129, 0),
@@ -164,13 +175,22 @@ HIDDEN: Given = {
         "shared keys and two matrices": (SHARED_PLAIN, 6, 1, 1999),
     },
     "2.5": {
+        "shared keys, prefill": (SMALL_SHARED, 3, 129, 0),
+        "shared keys, decode": (SMALL_SHARED, 5, 1, 1402),
+        "a few tokens behind a long past": (LLAMA3_8B, 7, 9, 3001),
+        "heads wider than the model": (WIDE_HEADS, 2, 65, 700),
+        "one key for all": (ONE_KEY, 11, 1, 515),
+        "two matrices": (PLAIN, 13, 3, 257),
+        "shared keys and two matrices": (SHARED_PLAIN, 6, 1, 1999),
+    },
+    "2.6": {
         "shared keys": (LLAMA2_70B, 3, 4001, "bf16"),
         "shared keys, small": (SMALL_SHARED, 9, 1501, "int8"),
         "heads wider than the model": (WIDE_HEADS, 5, 777, "fp32"),
         "two matrices": (SHARED_PLAIN, 7, 1999, "fp16"),
         "one key for all": (ONE_KEY, 21, 8191, "bf16"),
     },
-    "2.6": {
+    "2.7": {
         "a small computer": (1030, 3074, "fp32", LAPTOP),
         "slow memory": (5122, 5122, "bf16", NARROW),
         "whole numbers": (8194, 28674, "int8", NARROW),

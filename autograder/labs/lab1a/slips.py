@@ -142,6 +142,36 @@ def _wrong(slips: Slips, right: dict[str, Any]) -> Slips:
     return kept
 
 
+def of_row(
+    operations: int, moved: list[int], took: dict[str, Any], clock: float, item: int
+) -> Slips:
+    """For task 2.3, column by column."""
+    right = clockwork.row(operations, moved, took, clock)
+    del right["Bound"]
+    sizes = [name for name in right if name.endswith("(MB)")]
+    cycles = ("Cycles", "Compute Cycles", "Memory Cycles")
+    latency, ratio, throughput = "Latency (msec)", "C/M ratio", "Throughput (Tflops)"
+    slips: Slips = [
+        ["upside down", {ratio: 1 / right[ratio]}] if right[ratio] else ["upside down", {}],
+        ["per byte", {"Op Intensity": right["Op Intensity"] / item}],
+        ["input alone", {"Op Intensity": operations / moved[0]}],
+        ["seconds", {latency: took["execution"]}],
+        ["micro", {latency: took["execution"] * 1e6}],
+        ["from ms", {name: right[name] * 1e3 for name in cycles}],
+        ["plain", {name: right[name] * 2**20 for name in sizes}],
+        ["plain", {"Num ops (MFLOP)": operations, throughput: right[throughput] * 1e12}],
+        ["bytes", {name: right[name] * item for name in sizes}],
+        ["bytes", {name: right[name] * item * 2**20 / 1e6 for name in sizes}],
+        ["decimal", {name: right[name] * 2**20 / 1e6 for name in sizes}],
+        ["binary", {"Num ops (MFLOP)": operations / 2**20}],
+        ["giga", {throughput: right[throughput] * 1e3}],
+        ["latency", dict.fromkeys(cycles[1:], right["Cycles"])],
+    ]
+    if took["compute"]:
+        slips.append(["at its best", {throughput: operations / took["compute"] / 1e12}])
+    return _wrong(slips, right)
+
+
 def of_network(batch: int, tokens: int, d_in: int, d_model: int, d_ff: int) -> Slips:
     """For task 2.2, by the operator's place."""
     first, second = (batch, tokens, d_ff), (batch, tokens, d_model)
@@ -176,7 +206,7 @@ def of_network(batch: int, tokens: int, d_in: int, d_model: int, d_ff: int) -> S
 
 
 def of_flops(model: Transformer, batch: int, new: int, past: int) -> Slips:
-    """For task 2.3, operator by operator."""
+    """For task 2.4, operator by operator."""
     right = decoder_layer(model, batch, new, past)
     outputs = {name: parts.output for name, parts in right.parts.items()}
     flops, every = right.flops, past + new
@@ -198,7 +228,7 @@ def of_flops(model: Transformer, batch: int, new: int, past: int) -> Slips:
 
 
 def of_moved(model: Transformer, batch: int, new: int, past: int) -> Slips:
-    """For task 2.4, operator by operator."""
+    """For task 2.5, operator by operator."""
     right = decoder_layer(model, batch, new, past)
     inner = ("scores", "mix")
 
@@ -226,7 +256,7 @@ def of_moved(model: Transformer, batch: int, new: int, past: int) -> Slips:
 
 
 def of_memory(model: Transformer, batch: int, context: int, dtype: str) -> Slips:
-    """For task 2.5: weights and cache."""
+    """For task 2.6: weights and cache."""
     weights, cache = memory(model, batch, context, dtype)
     item = DTYPES[dtype].itemsize
     table = model.vocab * model.width * item
@@ -251,7 +281,7 @@ def of_memory(model: Transformer, batch: int, context: int, dtype: str) -> Slips
 
 
 def of_ridge(K: int, N: int, dtype: str, machine: Machine) -> Slips:
-    """For task 2.6."""
+    """For task 2.7."""
     right = clockwork.ridge_batch(K, N, dtype, machine)
     if right is None:
         return []

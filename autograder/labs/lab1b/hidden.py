@@ -9,5 +9,5 @@ from autograder.grading.hidden import Hidden
 HIDDEN = Hidden(
     lab="lab1b",
     cases=Path(__file__).with_name("hidden_cases.json"),
-    preload=("numpy", "torch", "ipywidgets"),
+    preload=("numpy", "pandas", "torch", "ipywidgets"),
 )

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from autograder.classroom.sample import Change, Example, student, write_class
 from autograder.collect import Roster
+from autograder.labs.lab1b.tables import tables
+from lab_utils.labs.lab1b.tables import FILES
 
 CLASS = (
     Example(student("Alan", "Turing")),
@@ -33,11 +35,15 @@ CLASS = (
             ),
         ),
     ),
-    Example(student("Edsger", "Dijkstra"), is_filled=False),
+    Example(
+        student("Edsger", "Dijkstra"),
+        is_filled=False,
+        leave_out=tuple(file.name for file in FILES),
+    ),
 )
 ABSENT = (student("Ada", "Lovelace"),)
 
 
 def write_sample_class(folder: Path) -> Roster:
     """Make ``folder`` hold the class' hand-ins, its list and nothing else; gives the list."""
-    return write_class(folder, "lab1b", CLASS, ABSENT)
+    return write_class(folder, "lab1b", CLASS, ABSENT, tables())

@@ -14,11 +14,20 @@ from torch import fx
 
 from autograder.authoring.derived import CaseData, Files, case_files
 from autograder.labs.graphs.naming import without_nodes
-from autograder.labs.lab4a.cases import profile_cases, rewrite_cases, set_cases, toy_cases
-from autograder.labs.lab4a.models import HIDDEN_MODELS
+from autograder.labs.lab4a.cases import (
+    peak_case,
+    profile_cases,
+    rewrite_cases,
+    set_cases,
+    toy_cases,
+    with_lasting_peak,
+    with_squares,
+)
+from autograder.labs.lab4a.models import HIDDEN_MODELS, large_weights
 from autograder.labs.lab4a.pictures import pictures
 from autograder.reference.renamed import renamed
 from autograder.reference.rewrite import block_activations, rewrite, wide_activations
+from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.dot.write import write_dot
 from lab_utils.steps.trace.step import trace_workload
 from lab_utils.steps.workloads import Workload, attention, llm_mlp
@@ -46,6 +55,7 @@ def derived_files() -> Files:
             graphs[f"{stem}.dot"] = public[task][-1]["given"]["graph"]
     base = graphs["llm_mlp.dot"]
     public["2.1"] = [*toy_cases(), *public["2.1"]]
+    public["1.4"].append(peak_case(f"{name}, a peak that lasts", with_lasting_peak(graph)))
     for task in ("1.5", "4.2"):
         public[task] = [{"name": "the file to hand in", "given": {}, "wanted": {"graph": base}}]
 
@@ -56,6 +66,12 @@ def derived_files() -> Files:
         for task, case in _all_cases(name, graph).items():
             hidden.setdefault(task, []).extend(without_nodes(case, name, graph))
 
+    name = "large weights, a small batch"
+    for task, single in profile_cases(name, with_squares(_trace(name, large_weights))).items():
+        hidden[task].append(single)
+    for shown in hidden["1.4"][:-1:2]:  # of the same bytes, but held for several steps
+        lasting = with_lasting_peak(read_dot(shown["given"]["graph"]))
+        shown.update(peak_case(shown["name"], lasting))
     for timed in hidden["1.3"]:
         del timed["given"]["pace"]  # the grader tells the times, run by run
 

@@ -8,9 +8,11 @@ from typing import Any
 from torch import fx
 
 from autograder.grading.hidden import Hidden
+from autograder.grading.sandbox import Limits
 from autograder.grading.sandbox.host.cut import Cut
 from autograder.grading.verdict import Chart
 from autograder.labs import graphs
+from autograder.labs.lab4a.against_reference import compared
 from autograder.reference.rewrite import recompute_set
 from lab_utils.kit.task import Case
 from lab_utils.labs.graphs.nodes import by_name
@@ -63,6 +65,7 @@ HIDDEN = Hidden(
     aid={"1.3": ("seconds",)},
     lend=_lend,
     chart=_chart,
+    compared=compared,
     cuts={
         "1.1": graphs.WITHOUT_TRACING,  # which tells the kinds
         "1.4": graphs.WITHOUT_MEMORY,
@@ -72,4 +75,6 @@ HIDDEN = Hidden(
     },
     preload=graphs.PRELOAD,
     warm_up=("lab_utils.labs.lab4a.warm:warm_up",),
+    # A right hand-in takes three seconds in all.
+    limits=Limits(cell_seconds=20, notebook_seconds=60, question_seconds=10),
 )

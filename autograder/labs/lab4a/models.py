@@ -1,4 +1,8 @@
-"""Graphs on which hand-ins are graded but which no student has seen."""
+"""Graphs on which hand-ins are graded but which no student has seen.
+
+Each of them has all that the usual mistakes trip over (``Everything``), and something of its own:
+whoever makes such a mistake makes it on every graph.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,38 @@ from torch import nn
 from lab_utils.steps.workloads import Attention, GeluMLP, LlamaMLP, Stack, Workload
 
 
+class Everything(nn.Module):
+    """A gated block with all that a rewrite may get wrong.
+
+    A buffer; a keyword argument; operands in lists, read in forward and in backward; an operator
+    with several outputs; values with several readers; values that nobody keeps until backward;
+    a branch whose backward begins with the lost value alone.
+    """
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.gate = nn.Linear(width, hidden)
+        self.up = nn.Linear(width, hidden, bias=False)
+        self.down = nn.Linear(2 * hidden, width)
+        self.side = nn.Linear(width, width)
+        self.register_buffer("scale", torch.linspace(0.5, 1.5, hidden))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        gate = nn.functional.silu(self.gate(x))
+        h = self.up(x) * self.scale
+        bent = nn.functional.gelu(h, approximate="tanh")
+        order = h.flatten(0, -2).sum(0).argsort()
+        mixed = (gate * bent * torch.sigmoid(gate))[..., order]
+        return x + self.down(torch.cat([mixed, bent], -1)) + torch.sin(self.side(x))
+
+
 class SkipsABlock(nn.Module):
     """Blocks whose residual comes from two blocks earlier."""
 
     def __init__(self, blocks: int, width: int, hidden: int) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(GeluMLP(width, hidden) for _ in range(blocks))
+        gelu = [GeluMLP(width, hidden) for _ in range(blocks)]
+        self.layers = nn.ModuleList([*gelu, Everything(width, hidden)])
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         before, now = x, x
@@ -22,20 +52,9 @@ class SkipsABlock(nn.Module):
         return now
 
 
-class ReadsTwice(nn.Module):
-    """Blocks in which one activation has two readers in forward and three in backward."""
+class TwoReaders(nn.Module):
+    """A block in which one activation has two readers in forward and three in backward."""
 
-    def __init__(self, blocks: int, width: int, hidden: int) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(_TwoReaders(width, hidden) for _ in range(blocks))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        for layer in self.layers:
-            x = layer(x)
-        return x
-
-
-class _TwoReaders(nn.Module):
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
         self.up = nn.Linear(width, hidden)
@@ -52,12 +71,13 @@ class SharesWeights(nn.Module):
     def __init__(self, times: int, width: int, hidden: int) -> None:
         super().__init__()
         self.block = LlamaMLP(width, hidden)
+        self.last = Everything(width, hidden)
         self.times = times
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         for _ in range(self.times):
             x = self.block(x)
-        return x
+        return self.last(x)
 
 
 def _tokens(model: nn.Module, *shape: int) -> Workload:
@@ -69,16 +89,29 @@ def _tokens(model: nn.Module, *shape: int) -> Workload:
     return Workload(model, torch.randn(shape), targets, loss)
 
 
+def _stack(*blocks: nn.Module, shape: tuple[int, ...]) -> Workload:
+    return _tokens(Stack([*blocks]), *shape)
+
+
+def large_weights() -> Workload:
+    """The weights are large and the batch is small: the peak is at the end, in the update."""
+    return _stack(LlamaMLP(16, 16), nn.Linear(16, 96, bias=False), shape=(4, 16))
+
+
 #: What students are told about a hidden graph is this name and nothing else.
 HIDDEN_MODELS = {
-    "a deeper stack, other sizes, other names": lambda: _tokens(
-        Stack([LlamaMLP(24, 80) for _ in range(6)]), 96, 24
+    "a deeper stack, other sizes, other names": lambda: _stack(
+        LlamaMLP(24, 80), Everything(24, 48), *(LlamaMLP(24, 80) for _ in range(4)), shape=(96, 24)
     ),
-    "blocks with GELU and biases": lambda: _tokens(
-        Stack([GeluMLP(32, 96) for _ in range(4)]), 128, 32
+    "blocks with GELU and biases": lambda: _stack(
+        GeluMLP(32, 96), Everything(32, 40), GeluMLP(32, 96), GeluMLP(32, 96), shape=(128, 32)
     ),
-    "attention": lambda: _tokens(Stack([Attention(24) for _ in range(2)]), 6, 12, 24),
-    "a residual that skips a block": lambda: _tokens(SkipsABlock(4, 16, 64), 128, 16),
-    "an activation that is read twice": lambda: _tokens(ReadsTwice(3, 16, 64), 128, 16),
+    "attention": lambda: _stack(
+        Attention(24), Everything(24, 40), Attention(24), shape=(6, 12, 24)
+    ),
+    "a residual that skips a block": lambda: _tokens(SkipsABlock(3, 16, 64), 128, 16),
+    "an activation that is read twice": lambda: _stack(
+        TwoReaders(16, 64), TwoReaders(16, 64), Everything(16, 32), shape=(128, 16)
+    ),
     "one block used several times": lambda: _tokens(SharesWeights(3, 16, 64), 128, 16),
 }

@@ -19,9 +19,7 @@ from lab_utils.kit.errors import LabError
 from lab_utils.kit.task import Finding
 from lab_utils.labs.graphs.judge.clones import (
     clone_findings,
-    dead_clones,
     forward_changes,
-    too_many_dead,
     too_much_work,
     work,
 )
@@ -29,6 +27,7 @@ from lab_utils.labs.graphs.judge.pairing import by_structure
 from lab_utils.labs.graphs.judge.reads import rewire_findings
 from lab_utils.labs.graphs.judge.timeline import Timeline, timeline_as_meant
 from lab_utils.labs.graphs.judge.waits import repeated_waits, wait_findings
+from lab_utils.labs.graphs.judge.waste import dead_clones, wasted_clones
 from lab_utils.steps.compare.diff import diff
 from lab_utils.steps.graph import (
     CycleError,
@@ -124,11 +123,15 @@ class _PairJudge:
     @cached_property
     def _first(self) -> tuple[Finding, ...]:
         found = [*forward_changes(self._rewrite), *(x for xs in self._faulty.values() for x in xs)]
-        found += too_many_dead(*self._dead)
+        found += self._wasted
         if self._reference is not None:
             needed = work(n for n in self._reference.nodes if phase(n) is Phase.RECOMPUTE)
             found += too_much_work(self._rewrite.clones, WORK * needed) if needed else []
         return tuple(found)
+
+    @cached_property
+    def _wasted(self) -> list[Finding]:
+        return wasted_clones(self._rewrite, self._line.reads)
 
     @cached_property
     def _second(self) -> tuple[Finding, ...]:
@@ -170,7 +173,7 @@ class _PairJudge:
         if not self._rewrite.clones:
             return
         dead = [clone.name for clone in self._dead[0] if clone not in self._faulty]
-        if dead and not too_many_dead(*self._dead):
+        if dead and not self._wasted:
             yield f"nobody reads {dead[0]}{_more(dead)}: work for nothing"
         if not self._third and (repeated := repeated_waits(self._line)):
             edges = [f"{late.name} waits for {early.name}" for early, late in repeated]

@@ -13,8 +13,8 @@ from torch import fx
 
 from autograder.authoring.derived import CaseData, Files, as_json, case_files
 from autograder.labs.graphs.naming import without_nodes
-from autograder.labs.project.cases import selection_cases
-from autograder.labs.project.models import HIDDEN_MODELS, PUBLIC_MODELS
+from autograder.labs.project.cases import plan_cases, selection_cases
+from autograder.labs.project.models import HIDDEN_MODELS, PLAN_MODELS, PUBLIC_MODELS
 from autograder.labs.project.pictures import pictures
 from autograder.labs.project.tradeoff import known_plans
 from autograder.reference.renamed import renamed
@@ -37,6 +37,9 @@ def derived_files() -> Files:
         graph = renamed(graph) if "other names" in name else graph
         cases = selection_cases(name, graph)
         _add(hidden, {task: without_nodes(c, name, graph) for task, c in cases.items()})
+    for name, build in PLAN_MODELS.items():
+        graph = _trace(build)
+        _add(hidden, {"5.6": without_nodes(plan_cases(name, graph, most=4), name, graph)})
     for task in ("6.2", "6.4", "6.5"):
         public[task] = [{"name": "the file to hand in", "given": {}, "wanted": {}}]
     graph = _trace(tradeoff_workload)

@@ -68,6 +68,10 @@ HIDDEN = Hidden(
         "6.1": ("describe",),
     },
     lend=_lend,
-    preload=graphs.PRELOAD,
+    preload=(
+        *graphs.PRELOAD,
+        "transformers.models.bert.modeling_bert",
+        "transformers.models.resnet.modeling_resnet",
+    ),
     warm_up=("lab_utils.labs.project.warm:warm_up",),
 )

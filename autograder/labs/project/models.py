@@ -52,6 +52,45 @@ class Regularised(nn.Module):
         return x + self.down(self.dropout(h))
 
 
+class Everything(nn.Module):
+    """A block with all that a plan may get wrong, on a batch of matrices.
+
+    An operator with several outputs, of which backward reads some; a wide value that nobody
+    keeps and two branches read; one that is alive again before its reader is rebuilt; a value
+    that backward looks at through a view; random numbers, and running statistics where
+    ``batch_norm`` is set.
+    """
+
+    def __init__(self, width: int, hidden: int, batch_norm: bool = False) -> None:
+        super().__init__()
+        self.up = nn.Parameter(torch.randn(1, width, hidden) / width)
+        self.down = nn.Parameter(torch.randn(1, hidden, width) / hidden)
+        self.norm = nn.LayerNorm(hidden)
+        self.batch_norm = nn.BatchNorm1d(hidden) if batch_norm else None
+        self.dropout = nn.Dropout(0.2) if batch_norm else None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = len(x)
+        h = self.norm(torch.bmm(x, self.up.expand(n, -1, -1)))
+        wide = 0.5 * h.repeat(1, 1, 3)
+        a = torch.tanh((3 * wide - wide).unflatten(-1, (3, -1)).sum(-2))
+        out = a * torch.exp(a)
+        if self.batch_norm is not None and self.dropout is not None:
+            out = self.dropout(torch.relu(self.batch_norm(out.flatten(0, 1)))).view_as(out)
+        return torch.bmm(out, self.down.expand(n, -1, -1))
+
+
+class Rows(nn.Module):
+    """A block on the rows of all planes."""
+
+    def __init__(self, inside: nn.Module) -> None:
+        super().__init__()
+        self.inside = inside
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inside(x.flatten(0, 1)).view_as(x)
+
+
 class InPlace(nn.Module):
     """A convolution whose result a residual connection overwrites."""
 
@@ -96,15 +135,40 @@ PUBLIC_MODELS = {
     "reads_twice": lambda: _squares(Stack([ReadsTwice(8, 32), Diamond(8, 32)]), 64, 8),
     "regularised": lambda: _squares(Stack([Regularised(8, 32)]), 64, 8),
 }
+#: The same with others: graphs on which plans are judged.
 HIDDEN_MODELS = {
-    "a longer chain": lambda: _squares(_chain(6, 24, 48, 12, 24, 6), 80, 6),
-    "gated blocks, other names": lambda: _squares(Stack([LlamaMLP(8, 24), GeluMLP(8, 24)]), 24, 8),
-    "blocks with GELU and biases": lambda: _squares(
-        Stack([GeluMLP(8, 24) for _ in range(3)]), 12, 8
+    "a longer chain": lambda: _squares(Stack([_chain(6, 24, 6), Everything(6, 24)]), 4, 10, 6),
+    "gated blocks, other names": lambda: _squares(
+        Stack([LlamaMLP(8, 24), Everything(8, 16)]), 4, 6, 8
     ),
-    "attention": lambda: _squares(Stack([Attention(8)]), 2, 6, 8),
-    "values that are overwritten": lambda: _squares(Stack([InPlace(4), InPlace(4)]), 2, 4, 6, 6),
+    "blocks with GELU and biases": lambda: _squares(
+        Stack([Everything(8, 20), GeluMLP(8, 24)]), 3, 6, 8
+    ),
+    "two blocks of another form": lambda: _squares(
+        Stack([Everything(6, 12), Everything(6, 30)]), 3, 8, 6
+    ),
+    "attention": lambda: _squares(
+        Stack([Attention(8), Everything(8, 16, batch_norm=True)]), 2, 6, 8
+    ),
+    "values that are overwritten": lambda: _squares(
+        Stack([InPlace(4), InPlace(4), Rows(Everything(6, 18, batch_norm=True))]), 2, 4, 6, 6
+    ),
     "other regularised blocks": lambda: _squares(
-        Stack([Regularised(6, 18), Regularised(6, 18)]), 12, 6
+        Stack([Everything(6, 18, batch_norm=True), Everything(6, 24, batch_norm=True)]), 6, 2, 6
+    ),
+    "a regularised block, other names": lambda: _squares(
+        Stack([Everything(6, 18, batch_norm=True)]), 3, 4, 6
+    ),
+}
+#: More of them, for plans alone: on these a choice may make the peak rise.
+PLAN_MODELS = {
+    "a chain, wide and narrow": lambda: _squares(_chain(6, 48, 4, 48, 6), 40, 6),
+    "another chain": lambda: _squares(_chain(8, 40, 6, 56, 4, 8), 32, 8),
+    "values that are read twice": lambda: _squares(
+        Stack([ReadsTwice(6, 24), Diamond(6, 24)]), 48, 6
+    ),
+    "a regularised block": lambda: _squares(Stack([Regularised(6, 18)]), 40, 6),
+    "a regularised block and a chain": lambda: _squares(
+        Stack([Regularised(6, 12), _chain(6, 24, 6)]), 40, 6
     ),
 }

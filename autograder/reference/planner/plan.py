@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,11 +9,11 @@ from torch import fx
 
 from autograder.reference.analysis import step_of
 from autograder.reference.apply import rewrite_with
+from autograder.reference.planner.floor import TOLD, Floor, lowest_peak
 from autograder.reference.planner.search import Choice, Search
 from autograder.reference.simulate import Fate, Simulator
 from autograder.reference.values import NEVER, Step
 from lab_utils.kit.words import size
-from lab_utils.steps.kept import is_early
 from lab_utils.steps.memory import live_bytes
 from lab_utils.steps.schedule import program_order
 
@@ -31,6 +30,8 @@ class Recomputed:
     """Time of its maker alone."""
     packed: bool
     """Whether a random mask is kept in one byte an element, not drawn again."""
+    times: int
+    """How often it is rebuilt."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,8 @@ class Plan:
     """Simulated, with all that recomputation itself holds."""
     peak_before: int
     """Without recomputation."""
-    floor: int
+    floor: Floor
     """No plan can go below it: what one operator needs, and what is in memory anyway."""
-    floor_at: str
-    """The operator that sets the floor, and the kinds of memory that it is made of."""
 
     @property
     def fits(self) -> bool:
@@ -66,11 +65,20 @@ class Plan:
         )
         if self.fits:
             return text
-        if self.budget < self.floor:
-            why = f"below the floor of {size(self.floor)}, which is set by {self.floor_at}"
-        else:
-            why = "not reached"
-        return f"the budget of {size(self.budget)} is {why}. Best plan: {text}"
+        limit = f"the floor of {size(self.floor.nbytes)}, which is set by {self.floor}"
+        if self.budget < self.floor.nbytes:
+            return f"the budget of {size(self.budget)} is below {limit}. Best plan: {text}"
+        return (
+            f"no plan was found for the budget of {size(self.budget)}. Best plan: {text}; it holds "
+            f"most at {self.at_peak()}. Surely no plan is below {limit}"
+        )
+
+    def at_peak(self) -> str:
+        """The step at which the plan holds most, and the largest values of that moment."""
+        graph = apply(self)
+        line = live_bytes(graph, program_order(graph))
+        alive = [f"{x.name} ({size(x.nbytes)} of {x.kind})" for x in line.alive(line.peak_step)]
+        return f"{line.schedule.order[line.peak_step].name}: {', '.join(alive[:TOLD])}, …"
 
 
 def plan(graph: fx.Graph, budget: int, seconds: Mapping[str, float]) -> Plan:
@@ -105,12 +113,12 @@ def describe(step: Step, budget: int, choice: Choice) -> Plan:
             tuple(_sources(step, value.maker)),
             step.makers[value.maker].seconds,
             fate == Fate.PACKED,
+            len(choice.result.spans.get(value.maker, "1")),
         )
         for value, fate in zip(step.values, choice.fates, strict=True)
         if fate and value.maker in again
     ]
     simulator = Simulator(step)
-    floor, floor_at = lowest_peak(step)
     return Plan(
         step,
         budget,
@@ -120,43 +128,8 @@ def describe(step: Step, budget: int, choice: Choice) -> Plan:
         choice.result.seconds,
         choice.result.peak,
         simulator.simulate(simulator.default()).peak,
-        floor,
-        floor_at,
+        lowest_peak(step),
     )
-
-
-def lowest_peak(step: Step) -> tuple[int, str]:
-    """A bound that no plan can go below, in bytes, and what sets it, in words.
-
-    While a node runs, what it reads and makes is in memory, and so is all that no plan
-    changes: placeholders, gradients, pinned values.
-    """
-    total, peak, at = 0, 0, 0
-    change: Counter[int] = Counter()
-    needed: Counter[int] = Counter()
-    for first, last, nbytes in step.fixed:
-        change[first] += nbytes
-        change[last + 1] -= nbytes
-    for value in step.values:
-        if value.pinned:
-            change[value.born] += value.nbytes
-            change[max(value.last_early, value.last_late) + 1] -= value.nbytes
-        else:
-            for place in value.touched:
-                needed[place] += value.nbytes
-    for place in range(len(step.order)):
-        total += change[place]
-        if total + needed[place] > peak:
-            peak, at = total + needed[place], place
-    if not step.order:
-        return 0, "nothing"
-    line = live_bytes(step.graph, program_order(step.graph))
-    kinds: Counter[str] = Counter()
-    for life in line.alive(at):
-        if not is_early(life.storage.owner) or life.storage.owner.op == "placeholder":
-            kinds[life.kind] += life.nbytes
-    parts = ", ".join(f"{size(nbytes)} of {kind}" for kind, nbytes in kinds.most_common(3))
-    return peak, f"{step.order[at].name} ({step.order[at].meta['phase']}), with {parts} in memory"
 
 
 def _sources(step: Step, maker: int) -> list[str]:

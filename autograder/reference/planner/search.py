@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from autograder.reference.mutwo import describe, greedy
+from autograder.reference.planner.descent import descend
 from autograder.reference.simulate import Fate, Simulated, Simulator
 from autograder.reference.values import NEVER, Step
 
@@ -54,11 +55,24 @@ class Search:
         plain = self.plain_greedy(start)
         found = [plain, self.relieve(start, capped=False), self.relieve(start, capped=True)]
         found = [self.prune(choice) for choice in found]
-        return self.improve(min(found, key=self.rank))
+        best = self.improve(min(found, key=self.rank))
+        if best.result.peak > self.budget:
+            best = self.descend(best)
+        return best
+
+    def descend(self, choice: Choice) -> Choice:
+        """Within the budget at any price; then the price goes down."""
+        lower = descend(self, choice)
+        self.evaluations = max(self.evaluations, FEWEST)
+        return min(choice, self.improve(self.prune(lower)), key=self.rank)
 
     def look(self, fates: Sequence[int]) -> Choice:
-        """Simulate ``fates``."""
+        """Simulate ``fates``, as one of those that the search may."""
         self.evaluations -= 1
+        return self.simulated(fates)
+
+    def simulated(self, fates: Sequence[int]) -> Choice:
+        """What ``fates`` lead to."""
         return Choice(tuple(fates), self.simulator.simulate(fates))
 
     def rank(self, choice: Choice) -> tuple[int, float]:
@@ -78,9 +92,7 @@ class Search:
             for value in made_by[node]:
                 fates[value] = Fate.DROPPED
             if count % stride == 0 or count == len(order):
-                best = min(
-                    best, Choice(tuple(fates), self.simulator.simulate(fates)), key=self.rank
-                )
+                best = min(best, self.simulated(fates), key=self.rank)
                 if best.result.peak <= self.budget:
                     break
         return best
@@ -114,7 +126,7 @@ class Search:
     def moves(self, choice: Choice) -> Iterator[Move]:
         """What could leave memory at the peak."""
         place, before = choice.result.places[0], choice.result.before
-        run, first, _ = self.simulator.reruns(choice.fates)
+        run, first, *_ = self.simulator.reruns(choice.fates)
         for index in self.free:
             value, fate = self.step.values[index], choice.fates[index]
             maker = self.step.makers[value.maker]
@@ -152,11 +164,15 @@ class Search:
         dropped = [i for i in self.free if choice.fates[i] and self.step.values[i].last_late >= 0]
         dropped.sort(key=lambda i: -self.step.makers[self.step.values[i].maker].seconds)
         for index in dropped[:limit]:
-            if self.evaluations <= 0:
-                break
-            fates = list(choice.fates)
-            fates[index] = Fate.KEPT
-            choice = min(choice, self.look(fates), key=self.rank)
+            cheaper = [Fate.DROPPED] if choice.fates[index] == Fate.REPEATED else []
+            for fate in (Fate.KEPT, *cheaper):
+                if self.evaluations <= 0:
+                    return choice
+                fates = list(choice.fates)
+                for value in self.step.makers[self.step.values[index].maker].values:
+                    if value == index or fates[value] == Fate.REPEATED:
+                        fates[value] = fate
+                choice = min(choice, self.look(fates), key=self.rank)
         return choice
 
     def improve(self, choice: Choice) -> Choice:
@@ -183,7 +199,7 @@ class Search:
         fates, place = choice.fates, choice.result.places[0]
         if choice.result.peak <= self.budget:
             return [i for i in self.free if self.step.values[i].last_late >= 0 or fates[i]]
-        run, _, last = self.simulator.reruns(fates)
+        run, _, last, *_ = self.simulator.reruns(fates)
         scale = self.simulator.length + 1
         found = []
         for index in self.free:

@@ -18,6 +18,7 @@ SQUARES = (512, 768, 1024, 1536)  # of the GEMMs that look for the best rate
 STREAM = 32 * 2**20  # elements of each of two arrays: far more than any cache holds
 ROUNDS = 3
 COPY = "copy"
+_TELLABLE = 1e-4  # seconds: some clocks of processors tick in steps of several microseconds
 
 Progress = Callable[[float, str], None]
 """Told the share that is done, and what is being measured."""
@@ -119,14 +120,21 @@ def _gemm(torch: Any, m: int, n: int, k: int) -> Job:
 
 
 def _seconds(run: Callable[[], object], least: float = 0.02) -> float:
-    """The best time of some runs, which together take a moment."""
+    """The best time of some runs, which together take a moment.
+
+    What is shorter than the processor's clock can tell is timed several times in a row.
+    """
     run()
-    best, spent = float("inf"), 0.0
+    best, spent, row = float("inf"), 0.0, 1
     while spent < least:
         start = time.process_time()
-        run()
+        for _ in range(row):
+            run()
         took = time.process_time() - start
-        best, spent = min(best, took), spent + took
+        if took < _TELLABLE:
+            row *= 2
+            continue
+        best, spent = min(best, took / row), spent + took
     return best
 
 

@@ -6,9 +6,12 @@ value knows none of them. Where these modules are, ``picture_book`` is told.
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import singledispatch
+from hashlib import md5
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -20,15 +23,39 @@ class Drawing:
     """A picture in every form that some reader of a notebook needs.
 
     ``html`` takes the page's colours and answers to the mouse; ``svg`` stands alone, for
-    pages that strip HTML; ``words`` are for terminals, and the caption.
+    pages that strip HTML; ``words`` are for terminals, and the caption. ``below`` are more
+    pictures that belong to it, each standing alone.
     """
 
     html: str
     svg: str
     words: str
+    below: tuple[str, ...] = ()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/html": self.html, "image/svg+xml": self.svg, "text/plain": self.words}
+        return {
+            "text/html": self._page(),
+            "image/svg+xml": self.svg,
+            "text/plain": self.words,
+        }
+
+    def _page(self) -> str:
+        """HTML that is whole where a notebook is trusted, and images where it is not.
+
+        A notebook that somebody else ran is shown without styles and without SVG: of a picture
+        only its words would be left. So the picture is hidden, a style shows it, and the same
+        style hides the images. Where the style is taken out, the images are what is left.
+        """
+        if "<svg" not in self.html:
+            return self.html
+        name = f"drawn-{md5(self.html.encode(), usedforsecurity=False).hexdigest()[:12]}"
+        images = "".join(map(_image, (self.svg, *self.below)))
+        return (
+            f"<style>.{name}-live{{display:block!important}}.{name}-still{{display:none}}</style>"
+            f'<div class="{name}-live" hidden style="display:none">{self.html}</div>'
+            f'<div class="{name}-still">{images}'
+            f"<details><summary>in words</summary><pre>{escape(self.words)}</pre></details></div>"
+        )
 
     def __repr__(self) -> str:
         return self.words
@@ -36,6 +63,14 @@ class Drawing:
     def save(self, path: str | Path) -> None:
         """Write the picture as an SVG file."""
         Path(path).write_text(self.svg, encoding="utf-8")
+
+
+def _image(svg: str) -> str:
+    """A picture that stands alone as an image in the page; what it says is its other text."""
+    label = re.search(r'aria-label="([^"]*)"', svg)
+    data = b64encode(svg.encode()).decode("ascii")
+    told = label[1] if label else ""
+    return f'<img alt="{told}" src="data:image/svg+xml;base64,{data}" style="max-width:100%">'
 
 
 def drawing(svg: Callable[[bool], str], words: str, caption: str = "") -> Drawing:
@@ -59,9 +94,14 @@ def drawing_of_words(words: str) -> Drawing:
 
 
 def stacked(*drawings: Drawing) -> Drawing:
-    """One below the other; where HTML is stripped, the first alone."""
-    html = "".join(one.html for one in drawings)
-    return Drawing(html, drawings[0].svg, "\n".join(one.words for one in drawings))
+    """One below the other; where all HTML is taken out, the first alone."""
+    first, *others = drawings
+    return Drawing(
+        "".join(one.html for one in drawings),
+        first.svg,
+        "\n".join(one.words for one in drawings),
+        (*first.below, *(svg for one in others for svg in (one.svg, *one.below))),
+    )
 
 
 _books: list[str] = []

@@ -29,7 +29,7 @@ class Notebook:
 
     name: str
     points: float
-    """What all its graded cells are worth together."""
+    """What all its graded cells are worth together, but for a bonus."""
     source: str
     """The text that it is built from, below ``solutions/`` and without its ending:
     ``mine/01_profiler``. One text may serve several assignments."""
@@ -37,6 +37,8 @@ class Notebook:
     """The cell of the source before which the notebook ends; empty: all of it."""
     minutes: int = 0
     """How long it takes, about; 0: nobody has said."""
+    bonus: float = 0
+    """What can be had beyond its points."""
 
     @property
     def home(self) -> str:
@@ -63,8 +65,13 @@ class Assignment:
 
     @property
     def points(self) -> float:
-        """What the whole lab is worth."""
+        """What the whole lab is worth, but for a bonus."""
         return sum(notebook.points for notebook in self.notebooks)
+
+    @property
+    def bonus(self) -> float:
+        """What can be had beyond its points."""
+        return sum(notebook.bonus for notebook in self.notebooks)
 
     @property
     def minutes(self) -> int:
@@ -211,7 +218,7 @@ def _notebook(place: int, entry: object, lab: Table) -> Notebook:
         text = f'holds {entry!r}; write {{ name = "01_profiler", points = 4, minutes = 90 }}'
         raise Table({}, where).bad(None, text)
     table = Table(entry, where)
-    table.allow("name", "points", "minutes", "source", "until")
+    table.allow("name", "points", "bonus", "minutes", "source", "until")
     name = table.get("name", str)
     if not re.fullmatch(_NAME, name):
         raise table.bad("name", f"name = {name!r} must look like 01_profiler")
@@ -222,8 +229,11 @@ def _notebook(place: int, entry: object, lab: Table) -> Notebook:
     minutes = table.get("minutes", int, 0)
     if "minutes" in table.names and minutes < 1:
         raise table.bad("minutes", f"minutes = {minutes} must be a whole number above 0")
+    bonus = table.get("bonus", NUMBER, 0)
+    if bonus < 0:
+        raise table.bad("bonus", f"bonus = {bonus:g} cannot be less than 0")
     points, until = table.get("points", NUMBER), table.get("until", str, "")
-    return Notebook(name, points, source, until, minutes)
+    return Notebook(name, points, source, until, minutes, bonus)
 
 
 def _moment(table: Table, key: str) -> datetime:

@@ -12,6 +12,7 @@ from lab_utils.kit.hand_in.inspection import inspect
 from lab_utils.kit.hand_in.owner import Owner, remember, remembered, tidy
 from lab_utils.kit.hand_in.report import Report
 from lab_utils.kit.lab import handed_in
+from lab_utils.kit.machine.terminal import typed
 from lab_utils.kit.root import ROOT
 
 __all__ = [
@@ -37,7 +38,7 @@ def chosen_lab(course: Course, lab_id: str | None, folder: Path) -> Assignment:
     if lab_id is None and len(course.labs) == 1:
         (lab_id,) = course.labs
     if lab_id is None:
-        which = f"python -m lab_utils pack {' | '.join(course.labs)}"
+        which = typed(f"pack {' | '.join(course.labs)}")
         raise PackError(f"say which lab ({which}), or run this in the lab's folder")
     return course.lab(lab_id)
 
@@ -99,7 +100,7 @@ def pack(
     if not report.ready and not anyway:
         raise PackError(
             "not packed, since something above says FAIL. Mend it and pack again; if you must "
-            "hand in as it is: the button Pack as it is, or python -m lab_utils pack --anyway"
+            f"hand in as it is: the button Pack as it is, or {typed('pack --anyway')}"
         )
     wanted = [
         *(f"{notebook.name}.ipynb" for notebook in lab.notebooks),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.machine.terminal import typed
 
 
 def add_commands(commands: Any) -> None:
@@ -77,7 +78,7 @@ def _check_packages(lab: str) -> None:
         raise LabError(
             f"{sys.executable} cannot run the notebooks, since it lacks {', '.join(missing)}: pack "
             "with the lab's own Python, as make pack and the button in the last notebook do "
-            "(python -m lab_utils check-env says more; --no-run packs without running)"
+            f"({typed('check-env')} says more; --no-run packs without running)"
         )
 
 

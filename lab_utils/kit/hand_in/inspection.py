@@ -25,7 +25,7 @@ LEFT_OUT = ("*.zip", "my_work.py", ".*", "__pycache__", EARLIER)
 
 def inspect(lab: Assignment, folder: Path, progress: Progress, *, run: bool = True) -> Report:
     """Look at the notebooks and files of ``lab`` in ``folder``; nothing there is changed."""
-    report = Report(possible=lab.points, noun=noun_of(lab.id))
+    report = Report(possible=lab.points, bonus=lab.bonus, noun=noun_of(lab.id))
     complete = {notebook: _is_complete(notebook, folder, report) for notebook in lab.notebooks}
     if run:
         with TemporaryDirectory(prefix="hand-in-", ignore_cleanup_errors=True) as scratch:
@@ -82,10 +82,10 @@ def _is_complete(notebook: Notebook, folder: Path, report: Report) -> bool | Non
         return None
     report.by_hand += sum(cell.points for cell in cells if not cell.is_check)
     found = sum(cell.points for cell in cells)
-    if abs(found - notebook.points) > 1e-6:
+    if abs(found - (worth := notebook.points + notebook.bonus)) > 1e-6:
         report.fail(
             f"{path.name}: graded cells are missing, {found:g} of "
-            f"{points_in_words(notebook.points)} are left; copy your answers into a fresh copy of "
+            f"{points_in_words(worth)} are left; copy your answers into a fresh copy of "
             "the notebook from the release"
         )
     empty, silent = [cell for cell in cells if cell.is_empty], unanswered(cells)
@@ -117,7 +117,8 @@ def _rerun(
     wrong = [cell for cell in code if cell.is_check and cell.name not in result.passed]
     for cell in wrong:
         report.warn(
-            f"{path.name}: the check of {cell.title} does not pass ({points_in_words(cell.points)})"
+            f"{path.name}: the check of {cell.title} does not pass "
+            f"({'a bonus of ' * cell.is_bonus}{points_in_words(cell.points)})"
         )
     for number, error in result.errors.items():
         cell = code[number - 1]

@@ -31,6 +31,8 @@ class Cell:
     """What nbgrader knows about it; empty for a cell that it leaves alone."""
     outputs: tuple[str, ...] = ()
     """The sorts of its outputs, as they were saved with it; none if it has not been run."""
+    is_bonus: bool = False
+    """Whether its points count beyond what the notebook is worth."""
 
     @property
     def name(self) -> str:
@@ -114,9 +116,14 @@ def read_cells(path: Path) -> list[Cell]:
 def _cell(cell: dict[str, Any]) -> Cell:
     source = cell["source"]
     text = source if isinstance(source, str) else "".join(source)
-    marks = cell.get("metadata", {}).get("nbgrader", {})
-    is_code = cell["cell_type"] == "code"
-    return Cell(text, is_code, marks if isinstance(marks, dict) else {}, _outputs(cell))
+    marks, about = (cell.get("metadata", {}).get(key, {}) for key in ("nbgrader", "course"))
+    return Cell(
+        text,
+        cell["cell_type"] == "code",
+        marks if isinstance(marks, dict) else {},
+        _outputs(cell),
+        isinstance(about, dict) and about.get("bonus") is True,
+    )
 
 
 def _outputs(cell: dict[str, Any]) -> tuple[str, ...]:

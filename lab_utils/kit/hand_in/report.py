@@ -16,9 +16,10 @@ class Level(StrEnum):
     FAIL = "FAIL"
 
 
-def points_in_words(points: float) -> str:
-    """``1 point``, ``0.75 points``."""
-    return f"{points:g} point{'s' * (points != 1)}"
+def points_in_words(points: float, bonus: float = 0) -> str:
+    """``1 point``, ``0.75 points``, ``8 points and a bonus of 1``."""
+    more = f" and a bonus of {bonus:g}" if bonus else ""
+    return f"{points:g} point{'s' * (points != 1)}{more}"
 
 
 @dataclass
@@ -30,6 +31,8 @@ class Report:
     by_hand: float = 0.0
     """What is graded by a person."""
     possible: float = 0.0
+    bonus: float = 0.0
+    """What can be had beyond what is possible without it."""
     noun: str = "case"
     """What the lab calls a case."""
     has_run: bool = False
@@ -54,7 +57,7 @@ class Report:
     def __str__(self) -> str:
         lines = [f"{level:4}  {text}" for level, text in self.lines]
         if self.has_run:
-            checked = points_in_words(self.possible - self.by_hand)
+            checked = points_in_words(self.possible - self.by_hand, self.bonus)
             text = f"Public checks: {self.points:g} of {checked}."
             if self.by_hand:
                 is_or_are = "is" if self.by_hand == 1 else "are"

@@ -13,6 +13,7 @@ from lab_utils.kit.errors import LabError
 from lab_utils.kit.hand_in.inspection import inspect
 from lab_utils.kit.hand_in.owner import owner_called, remembered
 from lab_utils.kit.machine.colab import save_open_notebook
+from lab_utils.kit.machine.terminal import typed
 
 
 def show(lab: Assignment, folder: Path) -> None:
@@ -25,8 +26,8 @@ def show(lab: Assignment, folder: Path) -> None:
     shown = Live()
     shown.widget = packer(lab, folder)
     shown.static = drawing_of_words(
-        f"Hand in {lab.label} with the button here once the notebook runs, or with: "
-        "python -m lab_utils pack"
+        f"Hand in {lab.label} with the button here once the notebook runs, or in a terminal with: "
+        f"{typed(f'pack {lab.id}')}"
     )
     display(shown)
 

@@ -51,7 +51,11 @@ class Fact:
 def environment(folder: Path | None = None) -> list[Fact]:
     """What the lab needs, and whether it is there; ``folder`` is where the student works."""
     here = folder or Path.cwd()
-    packages = [*_packages(needed_packages(here.name)), *_of_others(here.name)]
+    packages = [
+        *_packages(needed_packages(here.name)),
+        *_optional(here.name),
+        *_of_others(here.name),
+    ]
     return [*_python(), *packages, _kernel(), _dot(), *_disk(here), _clock(here)]
 
 
@@ -106,6 +110,18 @@ def _packages(needed: Mapping[str, str]) -> Iterator[Fact]:
         yield Fact(f"{name} {found}", cure)
 
 
+def _optional(assignment: str) -> Iterator[Fact]:
+    """What the notebooks use where it is there: no FAIL where it is not."""
+    install = f"{Path(sys.executable).name} -m pip install"
+    for requirement, found in optional_packages(assignment).items():
+        name = name_in(requirement)
+        if found and _within(found, requirement):
+            yield Fact(f"{name} {found}")
+            continue
+        wrong = f"{name} {found} is another version" if found else f"{name} is not there"
+        yield Fact(f"{wrong}; the notebooks do without it, or run: {install} '{requirement}'")
+
+
 def _of_others(assignment: str) -> Iterator[Fact]:
     """What only other labs need: no FAIL here."""
     here = needed_packages(assignment)
@@ -150,6 +166,20 @@ def needed_packages(assignment: str = "") -> dict[str, str]:
     }
 
 
+def optional_packages(assignment: str) -> dict[str, str]:
+    """What an assignment can use beyond what it needs, and the installed version, if any."""
+    lab = lab_of(assignment) if assignment.isidentifier() else None
+    try:
+        wanted = _project()
+    except OSError:
+        return {}
+    return {
+        requirement: _installed(name_in(requirement))
+        for part in (lab.optional if lab else ())
+        for requirement in wanted[part]
+    }
+
+
 def name_in(requirement: str) -> str:
     """The name of the package that a requirement is about."""
     return re.split(r"[^\w-]", requirement)[0]
@@ -165,7 +195,11 @@ def _installed(name: str) -> str:
 def _within(found: str, requirement: str) -> bool:
     """Whether a version lies within bounds such as ``torch>=2.9,<2.15``."""
     numbers = _numbers(found)
-    for relation, bound in re.findall(r"(>=|<)\s*([\d.]+)", requirement):
+    for relation, bound in re.findall(r"(>=|==|<)\s*([\d.]+)", requirement):
+        if relation == "==":
+            if numbers != _numbers(bound):
+                return False
+            continue
         if (numbers >= _numbers(bound)) != (relation == ">="):
             return False
     return True

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 
-from lab_utils.kit.course import Assignment, Course
+from lab_utils.kit.course import Assignment, Course, Notebook
 from lab_utils.kit.hand_in.report import points_in_words
+from lab_utils.kit.machine.terminal import typed
 from lab_utils.kit.start.standing import (
     NotebookStanding,
     Standing,
@@ -104,7 +105,7 @@ class Page:
 
     def _facts(self, lab: Assignment) -> str:
         facts = [f"about {_time(lab.minutes)}"] if lab.minutes else []
-        facts.append(points_in_words(lab.points))
+        facts.append(points_in_words(lab.points, lab.bonus))
         if lab.due:
             facts.append(f"due {lab.due:%A, %d %B %Y, %H:%M} (UTC{lab.due:%z})")
         if lab.builds_on:
@@ -129,7 +130,7 @@ def _row(lab: Assignment, standing: NotebookStanding) -> str:
         _with_small(link, standing.heading),
         _time(standing.notebook.minutes),
         _with_small(signs, _how_far(standing)),
-        f"{_points(standing.tasks):g} of {standing.notebook.points:g}",
+        f"{_points(standing.tasks):g} of {_worth(standing.notebook)}",
     ]
     return "".join(["<tr>", *(f'<td style="{_LEFT}">{cell}</td>' for cell in cells), "</tr>"])
 
@@ -148,7 +149,8 @@ def _called(standing: NotebookStanding) -> str:
 
 
 def _task(task: TaskStanding) -> str:
-    hover = escape(f"{task.title}: {task.state.value} ({points_in_words(task.points)})")
+    worth = f"{'a bonus of ' * task.is_bonus}{points_in_words(task.points)}"
+    hover = escape(f"{task.title}: {task.state.value} ({worth})")
     number = escape(task.title.rpartition(" ")[2])
     return f'<span title="{hover}" style="white-space:nowrap">{_sign(task.state)} {number}</span>'
 
@@ -164,6 +166,10 @@ def _bar(standing: Standing) -> str:
     return f'<progress value="{done:g}" max="{standing.lab.points:g}"></progress>'
 
 
+def _worth(notebook: Notebook) -> str:
+    return f"{notebook.points:g}" + (f" (bonus: {notebook.bonus:g})" if notebook.bonus else "")
+
+
 def _points(tasks: Sequence[TaskStanding]) -> float:
     """What the public checks give."""
     return sum(task.points for task in tasks if task.state is State.RIGHT)
@@ -173,10 +179,13 @@ def _words(tasks: Sequence[TaskStanding]) -> str:
     """``3 of 4 tasks written, 2 checks passed (2.25 of 4 points by the public checks)``."""
     written = sum(task.is_written for task in tasks)
     right = sum(task.state is State.RIGHT for task in tasks)
-    checked = sum(task.points for task in tasks if task.has_check)
+    checked, bonus = (
+        sum(task.points for task in tasks if task.has_check and task.is_bonus is is_bonus)
+        for is_bonus in (False, True)
+    )
     return (
         f"{written} of {len(tasks)} tasks written, {right} check{'s' * (right != 1)} passed "
-        f"({_points(tasks):g} of {points_in_words(checked)} by the public checks)"
+        f"({_points(tasks):g} of {points_in_words(checked, bonus)} by the public checks)"
     )
 
 
@@ -186,14 +195,14 @@ def _how_far(standing: NotebookStanding) -> str:
         return standing.trouble
     if not standing.is_begun:
         return "not begun"
-    left = [task for task in standing.tasks if not task.state.is_done]
+    left = [task for task in standing.tasks if not task.is_done]
     return f"{len(left)} of {len(standing.tasks)} left" if left else "done"
 
 
 def _packed(standing: Standing) -> str:
     """Whether the assignment was packed, and whether that is still what there is."""
     last, lab, zipped = _called(standing.notebooks[-1]), standing.lab, standing.packed
-    how = f"the button at the end of {last}, or python -m lab_utils pack {lab.id}"
+    how = f"the button at the end of {last}, or {typed(f'pack {lab.id}')}"
     if zipped is None:
         return f"Not packed yet: {how}."
     text = f"Packed on {zipped.written:%A, %d %B, %H:%M} as {zipped.name}."

@@ -43,6 +43,13 @@ class TaskStanding:
     """What it is worth."""
     has_check: bool
     """Whether a check says what is right; else it is graded by hand."""
+    is_bonus: bool = False
+    """Whether it counts beyond what the notebook is worth."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the student can leave it, as one may leave any bonus."""
+        return self.is_bonus or self.state.is_done
 
     @property
     def is_written(self) -> bool:
@@ -71,7 +78,7 @@ class NotebookStanding:
     @property
     def is_done(self) -> bool:
         """Whether nothing is left to do; a notebook in trouble is not done."""
-        return not self.trouble and all(task.state.is_done for task in self.tasks)
+        return not self.trouble and all(task.is_done for task in self.tasks)
 
 
 @dataclass(frozen=True)
@@ -152,9 +159,9 @@ def _notebook(notebook: Notebook, folder: Path) -> NotebookStanding:
         return NotebookStanding(notebook, trouble=trouble, saved=saved)
     left = sum(cell.points for cell in cells)
     trouble = ""
-    if abs(left - notebook.points) > 1e-6:
+    if abs(left - (worth := notebook.points + notebook.bonus)) > 1e-6:
         trouble = (
-            f"graded cells are missing ({left:g} of {notebook.points:g} points are left): copy "
+            f"graded cells are missing ({left:g} of {worth:g} points are left): copy "
             "your answers into a fresh copy from the release"
         )
     return NotebookStanding(notebook, _heading(cells), _tasks(cells), trouble, saved)
@@ -190,4 +197,5 @@ def _task(title: str, cells: Sequence[Cell], silent: Sequence[Cell]) -> TaskStan
         state = State.RIGHT
     else:  # a check alone, without a cell to write in, has not been touched
         state = State.WRITTEN if len(cells) > len(checks) else State.TO_WRITE
-    return TaskStanding(title, state, sum(cell.points for cell in cells), bool(checks))
+    is_bonus = any(cell.is_bonus for cell in cells)
+    return TaskStanding(title, state, sum(cell.points for cell in cells), bool(checks), is_bonus)

@@ -10,9 +10,12 @@ from lab_utils.kit.errors import LabError
 from lab_utils.kit.task import Case
 from lab_utils.labs.graphs.judge import rewired
 from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.draw.boxes import fold
+from lab_utils.steps.draw.circle import draw_circle
 from lab_utils.steps.draw.diff_picture import draw_differences
 from lab_utils.steps.draw.plots import plot_memory
+from lab_utils.steps.graph import CycleError, check_acyclic
 from lab_utils.steps.memory import MemoryLine, live_bytes
 from lab_utils.steps.schedule import as_soon_as_possible, program_order
 
@@ -40,8 +43,21 @@ def line_before(case: Case) -> MemoryLine:
     return live_bytes(graph, rule(graph))
 
 
+def circle_of(answer: Mapping[str, Any]) -> Drawing | None:
+    """The circle that the control edges of an answer close; None where there is none."""
+    if answer["dot"] is None:
+        return None
+    try:
+        check_acyclic(read_dot(answer["dot"], circles=True))
+    except CycleError as error:
+        return draw_circle(error)
+    return None
+
+
 def before_and_after(case: Case, answer: Mapping[str, Any]) -> Drawing:
     """The memory line before this task's change beside the one after it, and the wanted one."""
+    if circle := circle_of(answer):
+        return circle
     mine, budget = line_after(case, answer)
     lines = {"before your change": line_before(case), "after it": mine}
     return plot_memory(lines, case.wanted[budget], case.wanted.get("line"))

@@ -21,7 +21,7 @@ LAB = Lab(
         Task(
             "2.1",
             "times on a machine",
-            1,
+            0.75,
             "times",
             "operations, elements, dtype, machine, compute_eff, memory_eff",
             "Times(compute, memory, execution, intensity, bound)",
@@ -36,6 +36,14 @@ LAB = Lab(
         ),
         Task(
             "2.3",
+            "a row of the course's table",
+            0.25,
+            "table_row",
+            "operations, moved, took, clock",
+            "a dict with an entry for each column of ROW",
+        ),
+        Task(
+            "2.4",
             "FLOPs of a real layer",
             0.75,
             "layer_flops",
@@ -43,7 +51,7 @@ LAB = Lab(
             _TABLE,
         ),
         Task(
-            "2.4",
+            "2.5",
             "elements that a real layer moves",
             0.5,
             "layer_elements",
@@ -51,7 +59,7 @@ LAB = Lab(
             _TABLE,
         ),
         Task(
-            "2.5",
+            "2.6",
             "does it fit?",
             0.25,
             "memory_needed",
@@ -59,7 +67,7 @@ LAB = Lab(
             "(bytes of weights, bytes of the cache)",
         ),
         Task(
-            "2.6",
+            "2.7",
             "the batch at the ridge",
             0.5,
             "ridge_batch",
@@ -72,6 +80,7 @@ LAB = Lab(
         "Times": ".records",
         "layer_names": ".records",
         "COLUMNS": ".tables",
+        "ROW": ".tables",
         "INSTANCES": ".tables",
         "HANDOUT": ".tables",
         "write_counts": ".tables",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import index
 from typing import Any
 
@@ -12,6 +12,7 @@ from lab_utils.kit.answers import a_type, collection, fields_told, mapping, numb
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.kit.task import Borrow, Call
 from lab_utils.labs.lab1a.records import Times, layer_names
+from lab_utils.labs.lab1a.tables import ROW
 
 
 def whole(value: Any, what: str) -> float:
@@ -67,17 +68,33 @@ def ask_network(function: Any, given: Mapping[str, Any]) -> list[Any]:
     return made
 
 
+def ask_row(function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """A letter and twelve numbers, by the names of their columns."""
+    took = Times(**given["times"])
+    told = function(given["operations"], tuple(given["moved"]), took, given["clock"])
+    told = _named(mapping(told, "what you return"), ROW, "ROW")
+    bound, *numbers = ROW
+    letter = told[bound] if isinstance(told[bound], str) else a_type(told[bound])
+    return {bound: letter, **{name: number(told[name], name) for name in numbers}}
+
+
+def _named(told: Mapping[Any, Any], names: Sequence[str], called: str) -> Mapping[Any, Any]:
+    """``told`` if it has an entry for each of ``names``, and no other."""
+    if odd := [str(name) for name in told if name not in names]:
+        look = f"The names are those of {called}, and no others."
+        raise BadAnswer(f"there is a number for {', '.join(odd)}", look)
+    if missing := [name for name in names if name not in told]:
+        look = f"Each name of {called} has a number."
+        raise BadAnswer(f"there is no number for {', '.join(missing)}", look)
+    return told
+
+
 def ask_layer(function: Any, given: Mapping[str, Any]) -> dict[str, float]:
     """A number for each matrix product of a decoder layer."""
     model = Transformer(**given["model"])
     told = mapping(function(model, given["batch"], given["new"], given["past"]), "what you return")
     names = layer_names(model)
-    if odd := [str(name) for name in told if name not in names]:
-        look = "The names are those of layer_names(model), and no others."
-        raise BadAnswer(f"there is a number for {', '.join(odd)}", look)
-    if missing := [name for name in names if name not in told]:
-        look = "Each name of layer_names(model) has a number."
-        raise BadAnswer(f"there is no number for {', '.join(missing)}", look)
+    told = _named(told, names, "layer_names(model)")
     return {name: whole(told[name], f"the number for {name}") for name in names}
 
 
@@ -102,10 +119,11 @@ ASK = {
     "1.5": ask_operations,
     "2.1": ask_times,
     "2.2": ask_network,
-    "2.3": ask_layer,
+    "2.3": ask_row,
     "2.4": ask_layer,
-    "2.5": ask_memory,
-    "2.6": ask_ridge,
+    "2.5": ask_layer,
+    "2.6": ask_memory,
+    "2.7": ask_ridge,
 }
 
 

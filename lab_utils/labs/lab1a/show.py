@@ -87,7 +87,7 @@ SHOW: dict[str, Show] = {
     "1.4": operations,
     "1.5": operations,
     "2.1": times,
-    "2.3": _layer("FLOPs"),
-    "2.4": _layer("elements"),
-    "2.5": memory,
+    "2.4": _layer("FLOPs"),
+    "2.5": _layer("elements"),
+    "2.6": memory,
 }

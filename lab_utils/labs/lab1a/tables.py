@@ -1,7 +1,7 @@
 """The tables of the course, in the units of its handout, filled by the student's own functions.
 
 These units are odd, and kept as they are so that tables can be compared: ``COLUMNS`` says what
-each one means. Nothing here counts or times anything by itself.
+each one means. Nothing here counts, times or converts anything by itself.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,11 +52,16 @@ COLUMNS: Mapping[str, str] = {
 }
 
 
+#: What a row has behind its operator and its dims.
+ROW: tuple[str, ...] = tuple(COLUMNS)[2:]
+
+
 @dataclass(frozen=True)
 class CourseTable(HandedIn):
     """A table of the course: its first line names the columns, unless it has none."""
 
     header: tuple[str, ...] = ()
+    rows: int = len(INSTANCES)
 
     def problem(self, content: bytes) -> str:
         """Whether it is a table at all, with the columns that it should have."""
@@ -64,14 +70,31 @@ class CourseTable(HandedIn):
             return "it is empty: run the notebooks' cells that write it"
         if self.header and tuple(rows[0]) != self.header:
             return "its first line names other columns: run the cell that writes it"
-        return ""
+        found = len(rows) - bool(self.header)
+        if found != self.rows:
+            return f"it has {found} rows of {self.rows}: run the cell that writes it"
+        return next((problem for row in rows[bool(self.header) :] if (problem := _odd(row))), "")
 
 
-_HEADER = tuple(COLUMNS)
+def _odd(row: Sequence[str]) -> str:
+    """What is wrong with a row, in words: it ends with numbers, none of them below 0."""
+    numbers = row[3:] if len(row) == len(COLUMNS) else row[2:]
+    try:
+        wrong = [text for text in numbers if not 0 <= float(text) < inf]
+    except ValueError:
+        wrong = list(numbers)
+    if not numbers or wrong:
+        return f"the row of {row[0]} has something else than numbers: run the cell that writes it"
+    return ""
+
+
 FILES = (
     CourseTable("output_a1.csv"),
-    *(CourseTable(f"output_{part}.csv", header=_HEADER) for part in ("a2", "a3i", "a3ii")),
-    *(CourseTable(f"output_{part}.csv", header=_HEADER) for part in ("a4i", "a4ii")),
+    CourseTable("output_a2.csv", header=tuple(COLUMNS)),
+    *(
+        CourseTable(f"output_{part}.csv", header=tuple(COLUMNS), rows=6)
+        for part in ("a3i", "a3ii", "a4i", "a4ii")
+    ),
 )
 
 
@@ -114,6 +137,7 @@ def write_table(
     elements: Elements,
     operations: Operations,
     times: Callable[..., Any],
+    row: Callable[..., Mapping[str, Any]],
     system: System,
 ) -> str:
     """Write a table of ``operators`` on ``system``, with the columns of the course.
@@ -124,31 +148,17 @@ def write_table(
         elements: elements of input, weight and output of an operator.
         operations: its operations.
         times: its times on a machine.
+        row: what its row has behind operator and dims, by column.
         system: one of ``HANDOUT``.
     """
     rows: list[list[Any]] = [list(COLUMNS)]
     for name, dims in operators:
         moved, work = [int(n) for n in elements(name, dims)], int(operations(name, dims))
         took = times(work, sum(moved), "fp32", *system)
-        rows.append([name, list(dims), *_columns(moved, work, took, system.machine.clock)])
+        told = row(work, tuple(moved), took, system.machine.clock)
+        bound, *numbers = (told[column] for column in ROW)
+        rows.append([name, list(dims), bound, *(f"{n:.9g}" for n in numbers)])
     return _write(file, rows)
-
-
-def _columns(moved: Sequence[int], work: int, took: Any, clock: float) -> list[Any]:
-    """Everything behind the dims, in the order of ``COLUMNS``."""
-    sizes = [n / 2**20 for n in (*moved, sum(moved))]
-    numbers = [
-        took.compute / took.memory,
-        work / sum(moved),
-        took.execution * 1e3,
-        took.execution * clock,
-        work / 1e6,
-        *sizes,
-        work / took.execution / 1e12,
-        took.compute * clock,
-        took.memory * clock,
-    ]
-    return ["C" if took.bound == "compute" else "M", *(f"{n:.9g}" for n in numbers)]
 
 
 def _write(file: str, rows: Sequence[Sequence[Any]]) -> str:

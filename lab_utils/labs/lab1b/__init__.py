@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lab_utils.kit.lab import Lab
 from lab_utils.kit.task import Task
+from lab_utils.labs.lab1b.tables import FILES
 
 LAB = Lab(
     home=__name__,
@@ -69,8 +70,13 @@ LAB = Lab(
             "whole numbers as large as the weight, and a scale for each row",
         ),
     ),
+    files=FILES,
     names={
         "Op": ".models",
+        "COLUMNS": ".tables",
+        "write_fusion": ".tables",
+        "write_tiling": ".tables",
+        "write_types": ".tables",
         "course_chain": ".models",
         "transformer_layer": ".models",
         "arrows_of": ".models",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lab_utils.kit.answers import a_type, collection, described, mapping, number
+from lab_utils.kit.answers import a_type, collection, described, mapping, number, numbers
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.kit.task import Ask
 from lab_utils.labs.lab1b.models import Arrow, Op
@@ -24,7 +24,7 @@ def ask_traffic(function: Any, given: Mapping[str, Any]) -> dict[str, list[float
     """Task 1.1: what each operator reads and writes."""
     groups = [list(group) for group in given["groups"]]
     told = mapping(function(ops_of(given), dict(given["nbytes"]), groups), "what you return")
-    return {str(name): _numbers(pair, f"the entry of {name}", 2) for name, pair in told.items()}
+    return {str(name): numbers(pair, f"the entry of {name}", 2) for name, pair in told.items()}
 
 
 def ask_time(function: Any, given: Mapping[str, Any]) -> float:
@@ -63,14 +63,14 @@ def timer(arrows: Sequence[Arrow], times: Sequence[float]) -> Callable[[Iterable
 def ask_stationary(function: Any, given: Mapping[str, Any]) -> list[float]:
     """Task 2.1: four numbers of elements."""
     told = function(given["keep"], tuple(given["shape"]), tuple(given["tiles"]))
-    return _numbers(told, "what you return", 4)
+    return numbers(told, "what you return", 4)
 
 
 def ask_order(function: Any, given: Mapping[str, Any]) -> list[list[int]]:
     """Tasks 2.2 and 2.3: the steps of an order."""
     steps: list[list[int]] = []
     for step in collection(function(*given["tiles"]), "what you return"):
-        steps.append([_whole(n, "an index") for n in _numbers(step, "each step", 3)])
+        steps.append([_whole(n, "an index") for n in numbers(step, "each step", 3)])
         if len(steps) > _LONGEST:
             raise BadAnswer("your order goes on and on", "Each step (m, n, k) comes once.")
     return steps
@@ -79,14 +79,14 @@ def ask_order(function: Any, given: Mapping[str, Any]) -> list[list[int]]:
 def ask_tiles(function: Any, given: Mapping[str, Any]) -> list[float]:
     """Task 2.4: the sizes of a tile."""
     told = function(*given["shape"], given["budget"])
-    return _numbers(told, "what you return", 3)
+    return numbers(told, "what you return", 3)
 
 
 def ask_gemm_times(function: Any, given: Mapping[str, Any]) -> list[float]:
     """Task 2.5: compute and memory time."""
     types = (given["stored"], given["computed"])
     told = function(tuple(given["shape"]), *types, dict(given["rates"]), given["bandwidth"])
-    return _numbers(told, "what you return", 2)
+    return numbers(told, "what you return", 2)
 
 
 def ask_quantize(function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,13 +114,6 @@ def _array(value: Any) -> dict[str, Any]:
         raise BadAnswer("an array that is much too large", "It is as large as the weight.")
     finite = bool(np.isfinite(array).all())
     return {"shape": list(array.shape), "numbers": array.ravel().tolist() if finite else None}
-
-
-def _numbers(value: Any, what: str, many: int) -> list[float]:
-    told = [number(one, what) for one in collection(value, what)]
-    if len(told) != many:
-        raise BadAnswer(f"{what} has {len(told)} numbers", f"There must be {many} of them.")
-    return [int(one) if one.is_integer() else one for one in told]
 
 
 def _whole(value: float, what: str) -> int:

@@ -27,7 +27,7 @@ LAB = Lab(
             0.75,
             "GraphProfiler",
             "graph",
-            "a class whose profile() returns a DataFrame with node, seconds and bytes",
+            "a class whose profile() returns a DataFrame: node, operator, phase, seconds, bytes",
         ),
         Task("1.4", "the peak", 1, "peak_breakdown", "graph", "Peak(nbytes, node, by_kind)"),
         Task(

@@ -14,7 +14,7 @@ from lab_utils.labs.graphs.replies import graph_of
 from lab_utils.labs.graphs.show import before_and_after, rewired_readers
 from lab_utils.steps.compare.diff import diff
 from lab_utils.steps.draw.blocks import between
-from lab_utils.steps.draw.boxes import fold
+from lab_utils.steps.draw.boxes import fold, numbered
 from lab_utils.steps.draw.diff_picture import draw_diff
 from lab_utils.steps.draw.lanes import LANES, Emphasis, lanes_svg
 from lab_utils.steps.draw.memory_svg import ByKind, Panel, memory_svg
@@ -22,6 +22,7 @@ from lab_utils.steps.draw.plots import plot_memory
 from lab_utils.steps.graph import Kind
 from lab_utils.steps.memory import MemoryLine, live_bytes
 from lab_utils.steps.schedule import as_soon_as_possible, program_order
+from lab_utils.steps.storage import Storage, storages
 
 
 def _beside(yours: ByKind, wanted: ByKind, note: str, what: str = "held") -> Drawing:
@@ -35,15 +36,19 @@ def kinds(case: Case, answer: Mapping[str, str]) -> Drawing:
     """The memory line in the student's colours beside the same line in the right ones."""
     graph = graph_of(case.given["graph"])
     line = live_bytes(graph, program_order(graph))
+    wanted = case.wanted["kinds"]
+    memory = storages(graph)
+    # An operator with several outputs may be told as any of them: its storages tell themselves.
+    told_by = {s: n.name for n in reversed(graph.nodes) if n.name in wanted for s in memory[n]}
     return _beside(
-        _coloured(line, answer), _coloured(line, case.wanted["kinds"]), "bytes held, by your kinds"
+        _coloured(line, answer, told_by), _coloured(line, wanted, told_by), "bytes held, by kind"
     )
 
 
-def _coloured(line: MemoryLine, told: Mapping[str, str]) -> ByKind:
+def _coloured(line: MemoryLine, told: Mapping[str, str], told_by: Mapping[Storage, str]) -> ByKind:
     held = {kind: [0] * len(line.total) for kind in Kind}
     for life in line.lifetimes:
-        kind = Kind(told.get(life.name, Kind.OTHER))
+        kind = Kind(told.get(told_by.get(life.storage, life.name), Kind.OTHER))
         for step in range(life.first, life.last + 1):
             held[kind][step] += life.nbytes
     return held
@@ -80,9 +85,7 @@ def profile(case: Case, answer: list[dict[str, Any]]) -> Drawing:
 
 def peak(case: Case, answer: Mapping[str, Any]) -> Drawing:
     """What the peak is made of."""
-    right = case.wanted["by_kind"].get(answer["node"]) or next(
-        iter(case.wanted["by_kind"].values())
-    )
+    right = case.wanted["by_kind"]
 
     def bar(told: Mapping[str, float]) -> ByKind:
         return {Kind(kind): [int(held)] for kind, held in told.items()}
@@ -93,13 +96,19 @@ def peak(case: Case, answer: Mapping[str, Any]) -> Drawing:
 def again(case: Case, answer: list[str]) -> Drawing:
     """The nodes that run again: rightly, needlessly, or forgotten."""
     graph, wanted = graph_of(case.given["graph"]), case.wanted["nodes"]
+    place = {name: at for at, name in enumerate(answer)}
+    reads = {n.name: [r.name for r in n.all_input_nodes] for n in graph.nodes}
+    early = {n for n in answer for r in reads.get(n, ()) if place.get(r, -1) > place[n]}
     ringed = dict.fromkeys(answer, NEEDLESS) | dict.fromkeys(wanted, WRONG)
-    ringed |= {name: RIGHT for name in answer if name in wanted}
-    picture = fold(graph)
+    ringed |= {name: RIGHT for name in answer if name in wanted and name not in early}
+    picture = numbered(fold(graph), answer)
     near = {a.source for a in picture.arrows if a.target in ringed} | set(ringed)
     shown = between(picture, near)
     lanes = [lane for lane in LANES if any(box.lane == lane for box in shown.boxes)]
-    caption = "Blue: runs again in yours and as wanted. Red: forgotten. Grey: needless."
+    caption = (
+        "Blue: runs again in yours and as wanted. Red: forgotten, or before what it reads. Grey: "
+        "needless. The numbers are your order."
+    )
     words = f"yours: {', '.join(answer)}\nwanted: {', '.join(wanted)}"
     return drawing(lambda alone: lanes_svg(shown, lanes, Emphasis(ringed), alone), words, caption)
 

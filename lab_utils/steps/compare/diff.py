@@ -17,11 +17,13 @@ from lab_utils.steps.compare.differences import Diff, Difference, Differs, quote
 from lab_utils.steps.compare.matching import pair
 from lab_utils.steps.compare.structure import Facts, Pairs, Structure, argument_name, structures
 from lab_utils.steps.compare.waits import waits
+from lab_utils.steps.garbage import no_garbage_collection
 from lab_utils.steps.graph import operator_name
 
 __all__ = ["Diff", "Difference", "Differs", "diff"]
 
 
+@no_garbage_collection()
 def diff(a: fx.Graph, b: fx.Graph) -> Diff:
     """How ``b`` (mine) differs from ``a`` (wanted).
 

@@ -12,14 +12,15 @@ from pathlib import Path
 from torch import fx
 
 from lab_utils.steps.dot.drawing import DotError, DotNode, Drawing, short
+from lab_utils.steps.dot.limits import MAX_BYTES
 from lab_utils.steps.dot.program import program_graph
 from lab_utils.steps.dot.syntax import parse_dot
 from lab_utils.steps.dot.thin import thin_graph
 from lab_utils.steps.dot.write import FORM
+from lab_utils.steps.garbage import no_garbage_collection
 
-MAX_BYTES = 64 * 2**20
 
-
+@no_garbage_collection()
 def read_dot(source: str | Path, circles: bool = False) -> fx.Graph:
     """The graph of a .dot file or text.
 

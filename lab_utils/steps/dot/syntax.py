@@ -12,10 +12,9 @@ import itertools
 from typing import NamedTuple
 
 from lab_utils.steps.dot.drawing import DotEdge, DotNode, Drawing, short
+from lab_utils.steps.dot.limits import MAX_EDGES, MAX_NODES
 from lab_utils.steps.dot.tokens import NAMES, Token, TokenStream
 
-MAX_NODES = 50_000
-MAX_EDGES = 250_000
 MAX_STATEMENTS = 1_000_000  # each node of an edge, and each semicolon, counts as one
 MAX_DEPTH = 500  # braces inside braces
 MAX_DEFAULTS = 200  # attributes set by node or edge statements

@@ -36,6 +36,7 @@ from lab_utils.kit.files import write_whole
 from lab_utils.steps.dot.arguments import write_call
 from lab_utils.steps.dot.colors import COLOURS
 from lab_utils.steps.dot.drawing import DotError
+from lab_utils.steps.dot.limits import MAX_BYTES, MAX_EDGES, MAX_NODES
 from lab_utils.steps.dot.operator_rules import check_operands
 from lab_utils.steps.dot.operators import resolve
 from lab_utils.steps.dot.values import value_text
@@ -76,12 +77,16 @@ def write_dot(graph: fx.Graph, path: str | Path | None = None) -> DotText:
     The same graph gives the same bytes, on every run and machine.
 
     Raises:
-        DotError: ``graph`` is none, or has a node that a file cannot hold; the message names it.
+        DotError: ``graph`` is none, is larger than what ``read_dot`` reads, or has a node that
+            a file cannot hold; the message names it.
     """
     if not isinstance(graph, fx.Graph):
+        if isinstance(path, fx.Graph):
+            raise DotError("write_dot takes the graph first, then the file: write_dot(graph, file)")
         what = "None" if graph is None else f"a {type(graph).__name__}"
         raise DotError(f"write_dot takes an fx.Graph, and was given {what}: make it first")
     text = DotText(_HEAD + "".join(f"  {line};\n" for line in _statements(graph)) + "}\n")
+    _limit(len(text), MAX_BYTES, "characters")
     if path is not None:
         _write(Path(path), text)
     return text
@@ -90,6 +95,7 @@ def write_dot(graph: fx.Graph, path: str | Path | None = None) -> DotText:
 def _statements(graph: fx.Graph) -> Iterator[str]:
     results = _labels(graph)
     nodes = [node for node in graph.nodes if node.op != "output"]
+    _limit(len(nodes), MAX_NODES, "nodes")
     edges: dict[fx.Node, list[tuple[str, fx.Node]]] = {}
     known: set[fx.Node] = set()
     for node in nodes:
@@ -108,6 +114,7 @@ def _statements(graph: fx.Graph) -> Iterator[str]:
         if node not in known:
             raise _error(node, "it is handed back, but is not in the graph")
     order = overwrite_order(graph)
+    drawn = 0
     for node in nodes:
         waits_for = control_dependencies(node)
         if waits_for and node.op == "placeholder":
@@ -119,9 +126,11 @@ def _statements(graph: fx.Graph) -> Iterator[str]:
                 raise _error(node, f"it waits for {other.name}, which is not in the graph")
             yield f"{_name(other)} -> {_name(node)} [style=dashed]"
         told = {*node.all_input_nodes, *waits_for}
-        for other in order[node]:
-            if other not in told:
-                yield f"{_name(other)} -> {_name(node)} {_ORDER}"
+        untold = [other for other in order[node] if other not in told]
+        for other in untold:
+            yield f"{_name(other)} -> {_name(node)} {_ORDER}"
+        drawn += len(edges[node]) + len(waits_for) + len(untold)
+    _limit(drawn, MAX_EDGES, "edges")
 
 
 def _labels(graph: fx.Graph) -> dict[fx.Node, list[tuple[str, int]]]:
@@ -196,6 +205,11 @@ def _value(text: str) -> str:
 
 def _escaped(text: str) -> str:
     return quote(text, safe=_SAFE)
+
+
+def _limit(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise DotError(f"the graph has {count:,} {what}, but a file holds at most {most:,}")
 
 
 def _error(node: fx.Node, message: str) -> DotError:

@@ -6,7 +6,8 @@ drawn as a reader of that operator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from torch import fx
 
@@ -87,6 +88,16 @@ def stand_ins(graph: fx.Graph) -> dict[fx.Node, tuple[fx.Node, ...]]:
         elif node.op != "output":
             found[node] = (node,)
     return found
+
+
+def numbered(picture: Picture, names: Sequence[str]) -> Picture:
+    """The same with a number before each of ``names``: the order in which they run."""
+    place = {name: at for at, name in enumerate(names, 1)}
+    boxes = (
+        replace(box, text=f"{place[box.name]}. {box.label}") if box.name in place else box
+        for box in picture.boxes
+    )
+    return replace(picture, boxes=tuple(boxes))
 
 
 def fold(graph: fx.Graph) -> Picture:

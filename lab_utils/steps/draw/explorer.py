@@ -77,9 +77,10 @@ class Explorer(Live):
         for control in (self.node, self.control, self.ends, *self.kinds.values()):
             control.observe(lambda _: self._draw(), "value")
         row = {"flex_flow": "row wrap", "align_items": "center"}
+        waits = [self.control] if any(a.control for a in self.picture.arrows) else []
         self.widget = w.VBox(
             [
-                w.HBox([self.block, self.part, self.control, self.ends], layout=row),
+                w.HBox([self.block, self.part, *waits, self.ends], layout=row),
                 w.HBox(list(self.kinds.values()), layout=row),
                 self.lanes,
                 w.HBox([self.node, self.about], layout=row),

@@ -24,7 +24,7 @@ from lab_utils.steps.draw.memory_svg import (
     step_x,
 )
 from lab_utils.steps.draw.plots import plot_memory
-from lab_utils.steps.graph import Kind, kind
+from lab_utils.steps.graph import Kind, Phase, kind, phase
 from lab_utils.steps.memory import MemoryLine, live_bytes
 from lab_utils.steps.schedule import as_soon_as_possible, program_order
 from lab_utils.steps.storage import is_operation
@@ -34,23 +34,27 @@ _ALIVE = 9  # rows of the list
 _CHIPS, _BESIDE = 6, 2  # operators of this step, and of the ones before and after it
 
 
-def film(graphs: fx.Graph | Mapping[str, fx.Graph], rule: str = PROGRAM) -> Film:
+def film(
+    graphs: fx.Graph | Mapping[str, fx.Graph], rule: str = PROGRAM, schedules: bool | None = None
+) -> Film:
     """Run through the schedule of a graph, or of several side by side (before and after).
 
     Args:
         graphs: one graph, or graphs by title.
         rule: the schedule to begin with, "program order" or "as soon as possible".
+        schedules: whether to offer the other schedule and a number of workers; unless given,
+            where the film begins with "as soon as possible".
     """
     named = {"one training step": graphs} if isinstance(graphs, fx.Graph) else dict(graphs)
     if rule not in (PROGRAM, EAGER):
         raise LabError(f"rule must be {PROGRAM!r} or {EAGER!r}, not {rule!r}")
-    return Film(named, rule)
+    return Film(named, rule, rule == EAGER if schedules is None else schedules)
 
 
 class Film(Live):
     """The widget that ``film`` returns; its controls are attributes."""
 
-    def __init__(self, graphs: Mapping[str, fx.Graph], rule: str) -> None:
+    def __init__(self, graphs: Mapping[str, fx.Graph], rule: str, schedules: bool = True) -> None:
         w = widgets()
         self.graphs = graphs
         self.takes: dict[str, MemoryLine] = {}
@@ -60,6 +64,9 @@ class Film(Live):
         )
         self.play = w.Play(interval=150, show_repeat=False)
         self.step = w.IntSlider(description="step", layout={"width": "70%"})
+        self.align = w.Checkbox(
+            False, description="align by phase", indent=False, layout={"width": "auto"}
+        )
         self.running, self.line, self.mark, self.alive = (w.HTML() for _ in range(4))
         for layer in (self.line, self.mark):  # one over the other
             layer.layout.grid_area = "picture"
@@ -67,12 +74,15 @@ class Film(Live):
         w.jslink((self.play, "value"), (self.step, "value"))
         self.rule.observe(lambda _: self._schedule(), "value")
         self.workers.observe(lambda _: self._schedule(), "value")
-        self.step.observe(lambda _: self._move(), "value")
+        for control in (self.step, self.align):
+            control.observe(lambda _: self._move(), "value")
         row = {"flex_flow": "row wrap", "align_items": "center"}
+        by_rule = w.HBox([self.rule, self.workers, w.HTML("(0: any number)")], layout=row)
+        several = [self.align] if len(graphs) > 1 else []
         self.widget = w.VBox(
             [
-                w.HBox([self.rule, self.workers, w.HTML("(0: any number)")], layout=row),
-                w.HBox([self.play, self.step], layout=row),
+                *([by_rule] if schedules else []),
+                w.HBox([self.play, self.step, *several], layout=row),
                 self.running,
                 w.GridBox([self.line, self.mark], layout={"grid_template_areas": '"picture"'}),
                 self.alive,
@@ -102,10 +112,36 @@ class Film(Live):
         """Only what depends on the step is sent to the page; the line stays."""
         step = self.step.value
         at = [(line, min(step, len(line.total) - 1)) for line in self.takes.values()]
+        if self.align.value:
+            first, now = at[0]
+            at = [(line, same_place(first, now, line)) for line in self.takes.values()]
         running = [_running(line, now, self._widest) for line, now in at]
         self.running.value = _side_by_side(running)
         self.alive.value = _side_by_side([_alive(line, now) for line, now in at])
         self.mark.value = _mark([(len(line.total), now) for line, now in at])
+
+
+def same_place(one: MemoryLine, step: int, other: MemoryLine) -> int:
+    """The step of ``other`` that is as far in its phase as ``step`` is in that of ``one``."""
+    mine, theirs = _stages(one), _stages(other)
+    stage = mine[step]
+    here = [at for at, s in enumerate(mine) if s == stage]
+    there = [at for at, s in enumerate(theirs) if s == stage]
+    if not there:
+        return min(step, len(theirs) - 1)
+    share = here.index(step) / max(len(here) - 1, 1)
+    return there[round(share * (len(there) - 1))]
+
+
+def _stages(memory: MemoryLine) -> list[int]:
+    """For each step how far the training step has come: what comes later never has a lower one."""
+    order = (Phase.FORWARD, Phase.LOSS, Phase.BACKWARD, Phase.OPTIMIZER)
+    found, last = [], 0
+    for nodes in memory.schedule.steps:
+        now = [order.index(phase(n)) for n in nodes if phase(n) in order]
+        last = max(last, min(now, default=last))
+        found.append(last)
+    return found
 
 
 def _mark(places: list[tuple[int, int]]) -> str:

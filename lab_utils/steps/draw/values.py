@@ -6,6 +6,8 @@ here that is registered with ``drawing_of``.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torch import fx
 
 from lab_utils.kit.charts.drawn import Drawing, drawing_of, drawing_of_words
@@ -32,7 +34,7 @@ def _(schedule: Schedule) -> Drawing:
         return drawing_of_words(f"{schedule.name}: nothing runs")
     line = live_bytes(schedule.order[0].graph, schedule)
     shown = plot_memory({f"{len(schedule.order)} nodes in {len(schedule)} steps": line})
-    return Drawing(shown.html, shown.svg, f"{schedule!r}\n{line_in_words(line)}")
+    return replace(shown, words=f"{schedule!r}\n{line_in_words(line)}")
 
 
 @drawing_of.register
@@ -66,4 +68,4 @@ def _(measures: Measures) -> Drawing:
             "the same": measures.as_soon_as_possible,
         }
     )
-    return Drawing(shown.html, shown.svg, str(measures))
+    return replace(shown, words=str(measures))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,8 +43,13 @@ _MASKED = {
 }
 
 
-def cpu_fake_mode(**settings: Any) -> Any:
-    """A ``FakeTensorMode`` in which tensors have the strides of the CPU's."""
+def cpu_fake_mode(
+    check: Callable[[Any, Any, Any, Any], None] | None = None, **settings: Any
+) -> Any:
+    """A ``FakeTensorMode`` in which tensors have the strides of the CPU's.
+
+    ``check(operator, args, kwargs, result)`` sees every call, and may refuse it.
+    """
     from torch._subclasses import FakeTensorMode
 
     class CpuFakeMode(FakeTensorMode):
@@ -53,6 +58,8 @@ def cpu_fake_mode(**settings: Any) -> Any:
         ) -> Any:
             try:
                 result: Any = super().__torch_dispatch__(func, types, args, kwargs)
+                if check is not None:
+                    check(func, args, kwargs or {}, result)
             except Exception as error:
                 error.__dict__.setdefault("operator", func)  # for the words about it
                 raise

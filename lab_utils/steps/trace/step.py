@@ -7,10 +7,8 @@ loss, backward and the optimizer's update.
 
 from __future__ import annotations
 
-import gc
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -18,9 +16,10 @@ from torch import fx, nn
 from torch.nn.parameter import is_lazy
 
 from lab_utils.kit.errors import LabError
-from lab_utils.steps.graph import Phase, operator_name, phase
-from lab_utils.steps.storage import draws_numbers, overwritten_inputs, storages
+from lab_utils.steps.garbage import no_garbage_collection
+from lab_utils.steps.storage import overwritten_inputs, storages
 from lab_utils.steps.trace.cpu_kernels import cpu_fake_mode, plain_recurrent_layers
+from lab_utils.steps.trace.faithful import check_call, no_reentrant_checkpoint
 from lab_utils.steps.trace.notes import module_paths
 from lab_utils.steps.trace.older_torch import whole_operators
 from lab_utils.steps.trace.recorder import Recorder, TraceError, as_tuple
@@ -57,14 +56,14 @@ def trace_training_step(
         TraceError: an optimizer, operator or model that has no faithful graph.
     """
     given = step_inputs(model, inputs, targets, optimizer)
-    with cpu_fake_mode(allow_non_fake_inputs=False):
-        fakes = {source: _fake_like(value) for source, value in given.items()}
     recorder = Recorder(model, inputs, targets, loss, optimizer)
+    with cpu_fake_mode(check_call(lambda: recorder.phase), allow_non_fake_inputs=False):
+        fakes = {source: _fake_like(value) for source, value in given.items()}
     raw = _make_fx(recorder, fakes, model)
     graph = tidy(
         RawTrace(raw.graph, raw, list(given), _input_names(model, inputs), *recorder.gradients())
     )
-    _check_faithful(graph, given)
+    _check_shared(graph, given)
     return graph
 
 
@@ -99,6 +98,8 @@ def step_inputs(
     for source, value in given.items():
         if not isinstance(value, torch.Tensor):
             raise TraceError(f"{source} must be a tensor, not {type(value).__name__}")
+        if value.is_complex():
+            raise TraceError(f"{source} holds complex numbers, which are not supported")
     _check_state(model)
     return given
 
@@ -128,18 +129,8 @@ def _in_one_memory(tensors: Mapping[str, torch.Tensor]) -> Iterator[tuple[str, s
                 yield first, name
 
 
-def _check_faithful(graph: fx.Graph, given: Mapping[str, torch.Tensor]) -> None:
-    """Refuse a graph that would silently compute something else than eager PyTorch."""
-    for node in graph.nodes:
-        told = node.meta.get("val")
-        values = told if isinstance(told, tuple) else (told,)
-        if any(isinstance(value, torch.Tensor) and value.is_complex() for value in values):
-            raise TraceError(f"{_called(node)} holds complex numbers, which are not supported")
-        if phase(node) is Phase.BACKWARD and draws_numbers(node):
-            raise TraceError(
-                f"{_called(node)} draws random numbers in backward: torch.utils.checkpoint draws "
-                "those of forward again, which a graph does not follow; trace the model without it"
-            )
+def _check_shared(graph: fx.Graph, given: Mapping[str, torch.Tensor]) -> None:
+    """Refuse a step that overwrites memory which two of its placeholders share."""
     memory = storages(graph)
     overwritten = {
         storage.owner.meta["source"]
@@ -154,13 +145,6 @@ def _check_faithful(graph: fx.Graph, given: Mapping[str, torch.Tensor]) -> None:
                 f"{one} and {other} share memory, and the step overwrites it, which a graph does "
                 "not follow: make one of them a copy (clone)"
             )
-
-
-def _called(node: fx.Node) -> str:
-    if node.op == "placeholder":
-        return str(node.meta["source"])
-    module = node.meta["module"]
-    return f"{operator_name(node)} in {module}" if module else operator_name(node)
 
 
 def _fake_like(value: torch.Tensor) -> torch.Tensor:
@@ -186,7 +170,8 @@ def _make_fx(recorder: Recorder, fakes: dict[str, torch.Tensor], model: nn.Modul
             module_paths(model),
             whole_operators(),
             plain_recurrent_layers(),
-            _no_garbage_collection(),
+            no_reentrant_checkpoint(),
+            no_garbage_collection(),
             quiet_log(),
         ):
             # make_fx counts the arguments of the bare function, and takes self for one.
@@ -195,15 +180,3 @@ def _make_fx(recorder: Recorder, fakes: dict[str, torch.Tensor], model: nn.Modul
         raise
     except Exception as error:
         raise TraceError(why(error, recorder.phase, model)) from error
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Tracing makes millions of objects that stay, and looking through them is slow."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

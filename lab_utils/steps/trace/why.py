@@ -34,6 +34,14 @@ _NO_GRADIENT = (
     "the loss does not depend on any parameter that requires a gradient: is it detached, or "
     "traced under torch.no_grad()?"
 )
+#: Where PyTorch's stand-ins without numbers refuse what the CPU's kernel would run.
+_NO_STAND_IN = {
+    torch.ops.aten._grouped_mm.default: (
+        "PyTorch follows it without numbers in bfloat16 only, though the CPU runs it in float32 "
+        'too: let the model use another operator (experts of transformers: "batched_mm", by '
+        "model.set_experts_implementation)"
+    )
+}
 
 
 def why(error: Exception, phase: Phase, model: nn.Module) -> str:
@@ -58,6 +66,8 @@ def _what(error: Exception) -> str:
         first = _NEEDS_VALUES
     elif isinstance(error, DynamicOutputShapeException):
         first = _NEEDS_COUNT
+    elif operator in _NO_STAND_IN:
+        first = _NO_STAND_IN[operator]
     return f"{operator}: {first}" if operator is not None else first
 
 

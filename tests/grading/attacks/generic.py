@@ -61,23 +61,26 @@ def _same(one, other):
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
+def _answers(ask, value, pairs):
+    try:
+        for given, answer in pairs:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            if not _same(ask(value, given), answer):
+                return False
+        return True
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 def _candidate(ask, pairs):
     before = signal.signal(signal.SIGALRM, _late)
     try:
         for value in LOOT:
-            right = 0
-            for given, answer in pairs:
-                signal.setitimer(signal.ITIMER_REAL, 0.3)
-                try:
-                    if not _same(ask(value, given), answer):
-                        break
-                    right += 1
-                except BaseException:
-                    break
-                finally:
-                    signal.setitimer(signal.ITIMER_REAL, 0)
-            if right == len(pairs):
-                return value
+            try:
+                if _answers(ask, value, pairs):
+                    return value
+            except BaseException:
+                continue
     finally:
         signal.signal(signal.SIGALRM, before)
     return None

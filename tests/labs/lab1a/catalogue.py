@@ -54,6 +54,17 @@ _NETWORK = (
     "]"
 )
 
+_ROW = (
+    "total = sum(moved)\n"
+    "def mega(n):\n"
+    "    return n / 2**20\n"
+    "values = ['C' if took.bound == 'compute' else 'M', took.compute / took.memory,\n"
+    "          operations / total, took.execution * 1000, took.execution * clock,\n"
+    "          operations / 1e6, *map(mega, moved), mega(total),\n"
+    "          operations / took.execution / 1e12, took.compute * clock, took.memory * clock]\n"
+    "return dict(zip(ROW, values))"
+)
+
 _FLOPS = (
     "d, t, every = model.width, batch * new, past + new\n"
     "inside, shared = model.heads * model.head, model.kv_heads * model.head\n"
@@ -306,18 +317,38 @@ WRONG = (
     ),
     _swap("2.2", "five", _NETWORK, '    ("layernorm", (batch, tokens, d_model)),\n', "", "Six"),
     # 2.3
-    _swap("2.3", "every head has keys", _FLOPS, "model.kv_heads", "model.heads", "kv_heads only"),
+    _swap("2.3", "bytes", _ROW, "n / 2**20", "4 * n / 2**20", "These are bytes", keeps=0.5),
+    _swap("2.3", "a million", _ROW, "n / 2**20", "n / 1e6", "MB is 2 to the 20th"),
+    _swap("2.3", "seconds", _ROW, "took.execution * 1000", "took.execution", "These are seconds"),
+    _swap("2.3", "word", _ROW, "'C' if took.bound == 'compute' else 'M'", "took.bound", "a letter"),
+    _swap(
+        "2.3", "upside down", _ROW, "compute / took.memory", "memory / took.compute", "the other"
+    ),
+    _swap("2.3", "input", _ROW, "operations / total", "operations / moved[0]", "All that travels"),
     _swap(
         "2.3",
+        "cycles of ms",
+        _ROW,
+        "took.execution * clock",
+        "took.execution * 1e3 * clock",
+        "seco",
+    ),
+    _swap("2.3", "giga", _ROW, "took.execution / 1e12", "took.execution / 1e9", "thousands of"),
+    _cell("2.3", "a list", "return [1, 2, 3]", "A dict is wanted"),
+    _cell("2.3", "half", "return {'Bound': 'C'}", "Each name of ROW"),
+    # 2.4
+    _swap("2.4", "every head has keys", _FLOPS, "model.kv_heads", "model.heads", "kv_heads only"),
+    _swap(
+        "2.4",
         "scores of shared heads",
         _FLOPS,
         "batch * model.heads * new",
         "batch * model.kv_heads * new",
         "Every query head has scores of its own",
     ),
-    _swap("2.3", "no past", _FLOPS, "past + new", "new", "look at the cache too"),
+    _swap("2.4", "no past", _FLOPS, "past + new", "new", "look at the cache too"),
     _swap(
-        "2.3",
+        "2.4",
         "no cache",
         _FLOPS.replace("d, t,", "new, past = new + past, 0\nd, t,"),
         "new, past = new + past, 0",
@@ -325,58 +356,58 @@ WRONG = (
         "You project the past again",
     ),
     _cell(
-        "2.3",
+        "2.4",
         "MACs",
         "def inner():\n"
         + "\n".join(f"    {line}" for line in _FLOPS.splitlines())
         + "\nreturn {name: n // 2 for name, n in inner().items()}",
         "FLOPs count them as two",
     ),
-    _swap("2.3", "the mask saves half", _FLOPS, "inner = 2 *", "inner =", "You count half"),
-    _cell("2.3", "no gate", 'return dict.fromkeys(["q", "k", "v", "scores", "mix", "o"], 1)', "up"),
-    # 2.4
+    _swap("2.4", "the mask saves half", _FLOPS, "inner = 2 *", "inner =", "You count half"),
+    _cell("2.4", "no gate", 'return dict.fromkeys(["q", "k", "v", "scores", "mix", "o"], 1)', "up"),
+    # 2.5
     _swap(
-        "2.4", "a weight each", _MOVED, "a * b + t * b", "batch * a * b + t * b", "it is read once"
+        "2.5", "a weight each", _MOVED, "a * b + t * b", "batch * a * b + t * b", "it is read once"
     ),
-    _swap("2.4", "one cache", _MOVED, "batch * every", "every", "never shared"),
+    _swap("2.5", "one cache", _MOVED, "batch * every", "every", "never shared"),
     _swap(
-        "2.4",
+        "2.5",
         "a cache of all heads",
         _MOVED,
         "batch * every * shared",
         "batch * every * inside",
         "The cache holds kv_heads only",
     ),
-    _swap("2.4", "no past", _MOVED, "past + new", "new", "past + new tokens"),
-    _swap("2.4", "nothing written", _MOVED, " + t * b", "", "What is written counts"),
-    # 2.5
-    _swap("2.5", "elements", _MEMORY, "item_bytes(dtype)", "1", "These are elements"),
-    _swap("2.5", "keys alone", _MEMORY, "cache = 2 *", "cache =", "twice as much"),
+    _swap("2.5", "no past", _MOVED, "past + new", "new", "past + new tokens"),
+    _swap("2.5", "nothing written", _MOVED, " + t * b", "", "What is written counts"),
+    # 2.6
+    _swap("2.6", "elements", _MEMORY, "item_bytes(dtype)", "1", "These are elements"),
+    _swap("2.6", "keys alone", _MEMORY, "cache = 2 *", "cache =", "twice as much"),
     _swap(
-        "2.5",
+        "2.6",
         "a cache of all heads",
         _MEMORY,
         "context * shared",
         "context * inside",
         "kv_heads heads",
     ),
-    _swap("2.5", "one table", _MEMORY, "2 * model.vocab", "model.vocab", "and at the exit"),
-    _swap("2.5", "one layer", _MEMORY, "model.layers *", "", "the layers are missing"),
+    _swap("2.6", "one table", _MEMORY, "2 * model.vocab", "model.vocab", "and at the exit"),
+    _swap("2.6", "one layer", _MEMORY, "model.layers *", "", "the layers are missing"),
     _swap(
-        "2.5", "no norms", _MEMORY.replace(" + 2 * d\n", "\n"), "layer + d", "layer", "two a layer"
+        "2.6", "no norms", _MEMORY.replace(" + 2 * d\n", "\n"), "layer + d", "layer", "two a layer"
     ),
-    # 2.6
+    # 2.7
     _cell(
-        "2.6",
+        "2.7",
         "the weight alone",
         "return math.ceil(machine.ridge(dtype) * item_bytes(dtype) / 2)",
         "the bytes of the weight alone",
     ),
-    _swap("2.6", "down", _RIDGE, "math.ceil(", "int(", "You round down"),
-    _swap("2.6", "never is forgotten", _RIDGE, " if gain > 0 else None", "", "It never", keeps=0.8),
-    _swap("2.6", "MACs", _RIDGE, "2 * K * N", "K * N", "2 b K N operations"),
-    _swap("2.6", "elements", _RIDGE, " * item_bytes(dtype)", "", "several bytes"),
-    _cell("2.6", "a batch that is no number", 'return "large"', "A number is wanted"),
+    _swap("2.7", "down", _RIDGE, "math.ceil(", "int(", "You round down"),
+    _swap("2.7", "never is forgotten", _RIDGE, " if gain > 0 else None", "", "It never", keeps=0.8),
+    _swap("2.7", "MACs", _RIDGE, "2 * K * N", "K * N", "2 b K N operations"),
+    _swap("2.7", "elements", _RIDGE, " * item_bytes(dtype)", "", "several bytes"),
+    _cell("2.7", "a batch that is no number", 'return "large"', "A number is wanted"),
 )
 
 RIGHT = (
@@ -431,9 +462,16 @@ RIGHT = (
             "return [*made, ('layernorm', x), ('softmax', [x[0] * x[1], x[2]])]"
         ),
     ),
-    _cell("2.3", "plainly", _FLOPS),
+    _cell("2.3", "one list", _ROW),
     _cell(
         "2.3",
+        "pandas",
+        "import pandas as pd\n"
+        + _ROW.replace("return dict(zip(ROW, values))", "return pd.Series(values, ROW).to_dict()"),
+    ),
+    _cell("2.4", "plainly", _FLOPS),
+    _cell(
+        "2.4",
         "PyTorch counts",
         "import torch\nfrom torch.utils.flop_counter import FlopCounterMode\n"
         "def flops(b, m, k, n):\n"
@@ -449,23 +487,23 @@ RIGHT = (
         "for n in layer_names(model)[6:]:\n    made[n] = flops(1, t, d, model.hidden)\n"
         "return made",
     ),
-    _cell("2.4", "plainly", _MOVED),
+    _cell("2.5", "plainly", _MOVED),
     _cell(
-        "2.5",
+        "2.6",
         "a list",
         _MEMORY.replace(
             "return weights * item, cache * item", "return [item * weights, item * cache]"
         ),
     ),
     _cell(
-        "2.6",
+        "2.7",
         "in whole numbers",
         "rate, item = int(machine.rate(dtype)), item_bytes(dtype)\n"
         "gain = 2 * K * N * int(machine.bandwidth) - rate * item * (K + N)\n"
         "return -(-rate * item * K * N // gain) if gain > 0 else None",
     ),
     _cell(
-        "2.6",
+        "2.7",
         "a search",
         "def across(b):\n"
         "    nbytes = item_bytes(dtype) * (b * K + K * N + b * N)\n"

@@ -27,12 +27,13 @@ from lab_utils.labs.lab1a import (
     HANDOUT,
     INSTANCES,
     LAB,
+    ROW,
     Times,
     layer_names,
     write_counts,
     write_table,
 )
-from lab_utils.labs.lab1a.judge import LOOK
+from lab_utils.labs.lab1a.judge.looks import LOOK
 from lab_utils.labs.lab1a.show import SHOW
 from tests.labs.lab1a.catalogue import RIGHT, WRONG, Cell
 from tests.support.judged import points_of, verdict_of
@@ -40,6 +41,7 @@ from tests.support.solved_cells import functions_of, solution_cells
 
 NAMES = {
     "Machine": Machine,
+    "ROW": ROW,
     "Tally": Tally,
     "Times": Times,
     "Transformer": Transformer,
@@ -101,12 +103,21 @@ def test_attention_does_not_pay_for_what_it_calls(task: str) -> None:
     assert points_of("lab1a", "1.5", space["attention_ops"]) == LAB.task_called("1.5").points
 
 
+#: Slips that are seen without comparing numbers.
+_WITHOUT_A_VALUE = {
+    "2.1": {"bound"},
+    "2.2": {"count"},
+    "2.3": {"letter"},
+    "2.7": {"never", "always"},
+}
+
+
 def test_every_sentence_can_be_heard() -> None:
     """Each slip that has a sentence is in some case, and each slip in a case has a sentence."""
     for task, looks in LOOK.items():
         cases = hidden_of("lab1a").graded_cases(task)
         known = {name for case in cases for name, _ in case.wanted.get("slips", [])}
-        known |= {"2.1": {"bound"}, "2.2": {"count"}, "2.6": {"never", "always"}}.get(task, set())
+        known |= _WITHOUT_A_VALUE.get(task, set())
         assert known | {""} == set(looks), task
 
 
@@ -258,6 +269,23 @@ def test_a_clock_and_the_solution_agree(work: Any) -> None:
         assert mine.bound == right["bound"]
 
 
+@settings(max_examples=40)
+@given(
+    st.integers(0, 10**14),
+    st.tuples(st.integers(1, 10**10), st.integers(0, 10**10), st.integers(1, 10**10)),
+    st.sampled_from(list(MACHINES.values())),
+)
+def test_exact_units_and_the_solution_agree(
+    work: int, moved: tuple[int, int, int], machine: Machine
+) -> None:
+    took = clockwork.times(work, sum(moved), "fp32", machine, 0.75, 0.7)
+    mine = solution()["table_row"](work, moved, Times(**took), machine.clock)
+    right = clockwork.row(work, list(moved), took, machine.clock)
+    assert list(right) == list(ROW)
+    assert mine.pop("Bound") == right.pop("Bound")
+    assert mine == pytest.approx(right, rel=1e-12)
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     st.integers(64, 9000),
@@ -292,7 +320,7 @@ def test_the_tables_of_the_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(rows) == len(INSTANCES) == 8
     assert rows[0] == ["softmax [2, 256]", "[512, 0, 512]", "12798"]
     llama = names["network"](64, 512, 4096, 4096, 11008)
-    counts = (names["elements"], _operations, names["times"])
+    counts = (names["elements"], _operations, names["times"], names["table_row"])
     write_table("output_a3i.csv", llama, *counts, HANDOUT["A100"])
     table = list(csv.DictReader(Path("output_a3i.csv").read_text().splitlines()))
     assert list(table[0]) == list(COLUMNS)
@@ -307,6 +335,10 @@ def test_the_tables_of_the_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert files[name].problem(Path(name).read_bytes()) == ""
         assert files[name].problem(b"")
     assert files["output_a3i.csv"].problem(b"a,b\n1,2\n")
+    written = Path("output_a3i.csv").read_text()
+    short, odd = written.rpartition("softmax")[0], written.replace(",48,", ",many,")
+    assert "5 rows of 6" in files["output_a3i.csv"].problem(short.encode())
+    assert "the row of attention has" in files["output_a3i.csv"].problem(odd.encode())
 
 
 @pytest.mark.parametrize("task", SHOW)

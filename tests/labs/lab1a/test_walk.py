@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from autograder.grading.hidden import hidden_of
+from autograder.grading.sandbox.host.cut import all_of
 from autograder.labs.lab1a import clockwork
 from autograder.labs.lab1a.torch_layer import decoder_layer
 from lab_utils.instruments.roofline import A100, MACHINES, Machine
@@ -100,3 +102,11 @@ def test_nothing_is_measured_where_a_hand_in_is_looked_at(
     found = measure()
     assert found is not None
     assert "gemm 1024" in beside(found).words
+
+
+def test_the_walk_answers_nothing_while_a_hand_in_is_graded(tmp_path: Path) -> None:
+    """What times operators and finds crossings is not beside notebook 2 then."""
+    all_of(hidden_of("lab1a").cuts.values()).copy_to(tmp_path / "lab_utils")
+    text = (tmp_path / "lab_utils" / "labs" / "lab1a" / "walking.py").read_text()
+    assert "def walk(" in text
+    assert "cross" not in text.partition('"""\n')[2]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import linecache
 import math
 import random
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any
 
 import nbformat
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.grading.hidden import hidden_of
 from autograder.grading.judge.process import Judge
+from autograder.grading.sandbox.host.cut import Cut
 from autograder.grading.sandbox.host.house import House
 from autograder.labs.lab1b.build import derived_files, elements
 from autograder.labs.lab1b.fusion import (
@@ -30,11 +34,13 @@ from autograder.labs.lab1b.fusion import (
 from autograder.labs.lab1b.fusion_cases import _tree
 from autograder.labs.lab1b.numbers import DTYPES, best_tiles, quantized_by_search
 from autograder.labs.lab1b.orders import least, least_by_search, least_of_staying
+from autograder.labs.lab1b.tables import tables
 from lab_utils.instruments.roofline import A100, item_bytes
 from lab_utils.instruments.tiles.show.walk import count
 from lab_utils.kit.ask import attempt
 from lab_utils.kit.judge import Verdict
 from lab_utils.kit.root import ROOT
+from lab_utils.labs import lab1b
 from lab_utils.labs.lab1b import LAB, Op, arrows_of, fusion_film, groups_of, transformer_layer
 from lab_utils.labs.lab1b.ask import timer
 from lab_utils.labs.lab1b.flash import attention_chart, attention_traffic
@@ -316,12 +322,11 @@ def test_hidden_cases_are_other_cases() -> None:
 
 def test_what_counts_is_not_in_the_sandbox(tmp_path: Any) -> None:
     """The interpreter answers tasks 2.1 to 2.4: where student code runs it is not there."""
-    house = House(tmp_path / "house")
-    house.build()
-    there = {str(path.relative_to(house.kit)) for path in house.kit.rglob("*.py")}
+    kit = House(tmp_path).add_kit("1b", Cut())
+    there = {str(path.relative_to(kit)) for path in kit.rglob("*.py")}
     assert "lab_utils/instruments/tiles/__init__.py" in there
     assert "lab_utils/labs/lab1b/ask.py" in there
-    texts = "\n".join((house.kit / path).read_text() for path in there)
+    texts = "\n".join((kit / path).read_text() for path in there)
     for ours in ("def walk(order", "def count(order", "def elements_moved", "def moved_by_running"):
         assert ours not in texts, ours
 
@@ -351,3 +356,48 @@ def test_the_fusion_film_tells_what_each_fusion_gains() -> None:
     film.fused.value = 1
     assert film.picture.value != before
     assert "1 fused" in film.picture.value
+
+
+def test_the_tables_of_the_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the notebooks' own cells write is what the oracles write; odd files are told."""
+    monkeypatch.chdir(tmp_path)
+    space = space_of(SOLUTION) | {"pd": pandas, "display": print}
+    for name in ("COLUMNS", "course_chain", "transformer_layer", "groups_of"):
+        space[name] = getattr(lab1b, name)
+    for name in ("write_fusion", "write_tiling", "write_types"):
+        space[name] = getattr(lab1b, name)
+    space |= {"A100": A100, "best": [("logit", "softmax"), ("softmax", "attend")]}
+    space["layer"], space["layer_bytes"] = transformer_layer()
+    cells = [cell for path in NOTEBOOKS for cell in nbformat.read(path, as_version=4).cells]
+    for cell in cells:
+        if cell.cell_type == "code" and '"output_b' in cell.source:
+            exec(cell.source, space)
+    right = tables()
+    assert list(right) == [file.name for file in LAB.files]
+    for file in LAB.files:
+        mine = Path(file.name).read_bytes()
+        assert mine == right[file.name], file.name
+        assert file.problem(mine) == ""
+        head, row, *rows = mine.decode().splitlines()
+        assert "other columns" in file.problem(b"a,b\n1,2\n")
+        assert "other columns" in file.problem(b"")
+        assert f"rows of {len(rows) + 1}" in file.problem(head.encode())
+        odd = "\n".join([head, row.replace(row.split(",")[-1], "x,y"), *rows])
+        assert "row 1 has something" in file.problem(odd.encode())
+        last = head.split(",")[-1]
+        less = "\n".join([head, row.rpartition(",")[0] + ",-1", *rows])
+        assert "row 1" in file.problem(less.encode()), last
+
+
+def test_figures_of_the_course_are_in_its_tables() -> None:
+    """C stays: A is read Tn times, B Tm times, C written once; the layer is 1.6 times as fast."""
+    rows = {n: list(csv.DictReader(t.decode().splitlines())) for n, t in tables().items()}
+    (c_stays,) = rows["output_b3c.csv"]
+    m, n, k = 4096, 1024, 6144
+    assert [int(c_stays[p]) for p in ("A read", "B read", "C read", "C written")] == [
+        *(2 * m * k, 4 * k * n, 0, m * n),
+    ]
+    assert sum(float(row["Latency (usec)"]) for row in rows["output_b2.csv"]) == pytest.approx(
+        97, abs=1
+    )
+    assert {row["Bound"] for row in rows["output_b5a.csv"]} == {"M"}

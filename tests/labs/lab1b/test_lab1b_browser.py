@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.browser import ROOT, Browser, jupyter_server
+from tests.support.films import go_to_cell, labels_hold, move_slider
 from tests.whole.test_browser import look, open_notebook, run_all
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -21,34 +22,6 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     shutil.copytree(ROOT / "solutions" / "lab1b", folder / "lab1b")
     with jupyter_server(Path(folder)) as where:
         yield where
-
-
-def go_to_cell(browser: Browser, holding: str) -> None:
-    """Bring the cell with this text on the page: those that are far away are not there."""
-    browser.js(
-        "const book = jupyterapp.shell.currentWidget.content;"
-        "const place = book.widgets.findIndex(c => c.model.type == 'code' "
-        "&& c.model.sharedModel.source.includes(arguments[0]));"
-        "return book.scrollToItem(place, 'start').then(() => true)",
-        holding,
-    )
-
-
-def move_slider(browser: Browser, times: int) -> None:
-    """Move the first slider that can be seen to the right, by keys."""
-    from selenium.webdriver.common.keys import Keys
-
-    handles = browser.driver.find_elements("css selector", ".noUi-handle")
-    seen = next(handle for handle in handles if handle.is_displayed())
-    browser.js("arguments[0].scrollIntoView({block: 'center'})", seen)
-    seen.send_keys(Keys.ARROW_RIGHT * times)
-
-
-def labels_hold(words: str) -> str:
-    return (
-        "return [...document.querySelectorAll('.widget-html-content svg')]"
-        f".some(e => e.ariaLabel.includes('{words}'))"
-    )
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,31 @@ WRONG = (
         "ACTIVATION",
     ),
     _wrong(
+        "buffers are weights",
+        "1.1",
+        "classify",
+        '"param": Kind.WEIGHT,',
+        '"param": Kind.WEIGHT,\n        "buffer": Kind.WEIGHT,',
+        ": WEIGHT",
+        'its source is "buffer:',
+    ),
+    _wrong(
+        "forward and backward change places",
+        "1.2",
+        "activation_lifetimes",
+        "if not in_backward(n)]),\n            *ends([n for n in reading if in_backward(n)])",
+        "if in_backward(n)]),\n            *ends([n for n in reading if not in_backward(n)])",
+        "Forward and backward are swapped",
+    ),
+    _wrong(
+        "first and last change places",
+        "1.2",
+        "activation_lifetimes",
+        "(nodes[0], nodes[-1])",
+        "(nodes[-1], nodes[0])",
+        "First and last are swapped",
+    ),
+    _wrong(
         "readers behind a view are missed",
         "1.2",
         "activation_lifetimes",
@@ -136,6 +161,56 @@ WRONG = (
         "divide",
     ),
     _wrong(
+        "the median in place of the mean",
+        "1.3",
+        "GraphProfiler",
+        "sum(self.seconds[node]) / repeats",
+        "float(pd.Series(self.seconds[node]).median())",
+        "That is the median of the repeats",
+    ),
+    _wrong(
+        "no column for the operator",
+        "1.3",
+        "GraphProfiler",
+        '                "operator": str(node.target),\n',
+        "",
+        "no column called 'operator'",
+    ),
+    _wrong(
+        "no column for the phase",
+        "1.3",
+        "GraphProfiler",
+        '                "phase": str(phase(node)),\n',
+        "",
+        "no column called 'phase'",
+    ),
+    _wrong(
+        "the name in place of the operator",
+        "1.3",
+        "GraphProfiler",
+        '"operator": str(node.target)',
+        '"operator": node.op',
+        "operator call_function",
+        "operator is str(node.target)",
+    ),
+    _wrong(
+        "everything is forward",
+        "1.3",
+        "GraphProfiler",
+        "str(phase(node))",
+        "'forward'",
+        "loss_log_softmax: phase forward",
+        "phase is str(phase(node))",
+    ),
+    _wrong(
+        "run gets a list",
+        "1.3",
+        "GraphProfiler",
+        "self.run(*tensors)",
+        "self.run(tensors)",
+        "self.run(*tensors), with the star",
+    ),
+    _wrong(
         "a clock of their own",
         "1.3",
         "GraphProfiler",
@@ -174,6 +249,23 @@ WRONG = (
         "            last[storage] = end\n\n",
         "            pass\n\n",
         "held to the end",
+    ),
+    _wrong(
+        "the last of several peaks",
+        "1.4",
+        "peak_breakdown",
+        "max(range(len(steps)),",
+        "max(reversed(range(len(steps))),",
+        "the first of them counts",
+    ),
+    _wrong(
+        "the kinds of another step",
+        "1.4",
+        "peak_breakdown",
+        "steps[peak], held(peak))",
+        "steps[peak], held(peak - 1))",
+        "Your kinds add up to",
+        "count what is held in the step of",
     ),
     _wrong(
         "the library does the work",
@@ -386,7 +478,7 @@ WRONG = (
         "clones[node] = mark_recomputed(clone)\n"
         "                    if len(clone.args) == 2 and len(clone.all_input_nodes) == 2:\n"
         "                        clone.args = clone.args[::-1]",
-        "in the same place",
+        "l3_gate_proj_1: aten.mm.default refuses its arguments",
     ),
     _wrong(
         "all clones at one point",
@@ -404,7 +496,56 @@ WRONG = (
         _SHARED,
         "            kept = {n for n in graph.nodes if kind(n) in ('INPUT', 'WEIGHT')}\n"
         + _UNSHARED,
-        "operators run again",
+        "which is kept",
+        "The walk back stops at kept values",
+    ),
+    _wrong(
+        "a chain of clones for each value",
+        "2.2",
+        "inject_recomputation",
+        _SHARED,
+        _UNSHARED,
+        "both rebuild l3_gate_proj",
+        "shared by all its readers",
+    ),
+    _wrong(
+        "a clone for each reader",
+        "2.2",
+        "inject_recomputation",
+        "    for reader in readers:\n",
+        "    for reader in readers:\n        clones = dict(clones) if clones else clones\n"
+        "        clones.clear() if reader.target is torch.ops.aten.mm.default else None\n",
+        "yours",
+    ),
+    _wrong(
+        "kept values are rebuilt as well",
+        "2.2",
+        "inject_recomputation",
+        _KEPT,
+        _KEPT + "\n    kept -= {n for n in kept if n.target is torch.ops.aten.add.Tensor}",
+        "computes l0_add again, which is kept",
+        "no clone of l0_add",
+    ),
+    _wrong(
+        "keyword arguments are lost",
+        "2.2",
+        "inject_recomputation",
+        _COPY,
+        "clone = graph.create_node(node.op, node.target,"
+        " fx.map_arg(node.args, lambda read: clones.get(read, read)))\n"
+        "                        clone.meta = dict(node.meta)",
+        "has other arguments",
+        "with all its arguments",
+    ),
+    _wrong(
+        "a clone reads what is lost through a list",
+        "2.2",
+        "inject_recomputation",
+        _COPY,
+        "clone = graph.create_node(node.op, node.target,"
+        " tuple(clones.get(a, a) if isinstance(a, fx.Node) else a for a in node.args),"
+        " node.kwargs)\n                        clone.meta = dict(node.meta)",
+        "reads a clone of",
     ),
     _wrong(
         "the activation function is left out",
@@ -577,6 +718,42 @@ WRONG = (
         "still reads",
     ),
     _wrong(
+        "operands inside lists are missed",
+        "3.1",
+        "rewire_backward",
+        _REPLACE,
+        "reader.args = tuple(clone if a is original else a for a in reader.args)",
+        "still reads",
+    ),
+    _wrong(
+        "returns a new graph",
+        "3.1",
+        "rewire_backward",
+        "    for original, clone in clones.items():\n",
+        "    from lab_utils import copy_graph\n"
+        "    graph, new = copy_graph(graph)\n"
+        "    clones = {new[o]: new[c] for o, c in clones.items()}\n"
+        "    for original, clone in clones.items():\n",
+        "still reads",
+    ),
+    _wrong(
+        "returns a rewired copy",
+        "3.1",
+        "rewire_backward",
+        "    for original, clone in clones.items():\n        for reader in list(original.users):\n"
+        "            if in_backward(reader):\n"
+        "                reader.replace_input_with(original, clone)\n",
+        "    from lab_utils import copy_graph\n"
+        "    graph, new = copy_graph(graph)\n"
+        "    for original, clone in clones.items():\n"
+        "        for reader in list(new[original].users):\n"
+        "            if in_backward(reader):\n"
+        "                reader.replace_input_with(new[original], new[clone])\n"
+        "    return graph\n",
+        "returns another graph",
+        "Change the graph that you are given",
+    ),
+    _wrong(
         "calls the function of ours that rewires",
         "3.1",
         "rewire_backward",
@@ -702,10 +879,12 @@ RIGHT = (
         "a dead clone of a block's result",
         "inject_recomputation",
         "    return clones\n",
-        "    for node in [n for n in clones if n.target is torch.ops.aten.mul.Tensor]:\n"
-        "        clone, user = clones[node], next(iter(node.users))\n"
-        "        with graph.inserting_before(clone.next):\n"
-        "            mark_recomputed(graph.node_copy(user, lambda r: clones.get(r, r)))\n"
+        "    for node in sorted(lost - set(clones)):\n"
+        "        reads = [clones[r] for r in node.all_input_nodes if r in clones]\n"
+        "        gone = [r for r in node.all_input_nodes if r in lost and r not in clones]\n"
+        "        if reads and not gone and 'mm' in str(node.target):\n"
+        "            with graph.inserting_after(max(reads)):\n"
+        "                mark_recomputed(graph.node_copy(node, lambda r: clones.get(r, r)))\n"
         "    return clones\n",
     ),
     Change(
@@ -713,12 +892,6 @@ RIGHT = (
         "inject_recomputation",
         "clones[node] = mark_recomputed(clone)",
         "clones[node] = mark_recomputed(clone)\n                    clone.meta['note'] = 'mine'",
-    ),
-    Change(
-        "a chain of clones for each value",
-        "inject_recomputation",
-        _SHARED,
-        _UNSHARED,
     ),
     Change(
         "a walk without recursion",
@@ -744,6 +917,13 @@ RIGHT = (
         "                if read in clones:\n"
         "                    reader.replace_input_with(read, clones[read])\n",
     ),
+    Change(
+        "clones of a group wait for one another, too",
+        "add_control_dependencies",
+        _WAIT,
+        _WAIT + "\n        if phase(clone.prev) is Phase.RECOMPUTE:"
+        "\n            add_control_dependency(clone, clone.prev)",
+    ),
     Change("only the roots wait", "add_control_dependencies", _WAIT, _ROOTS + _WAIT),
     Change(
         "redundant control edges",
@@ -762,4 +942,40 @@ RIGHT = (
         "        ) and reader not in later.all_input_nodes:\n"
         "            gradients = [later]\n        " + _WAIT,
     ),
+)
+
+_ORDER = "in which order they are looked at makes no difference"
+_ENDS = "the first node is given to the step, the last one is its output: neither is an operator"
+_SCHEDULE = "it waits for another gradient that enters the same block: the same step, as right"
+#: Mutants that are right as well: the task, part of the changed line, and why.
+EQUIVALENT = (
+    ("1.2", "if kind(node) is Kind.ACTIVATION and owns", "nothing given is an activation"),
+    ("1.2", "owns = all(", "an operator returns memory of its own or views, never both"),
+    ("1.2", "list(graph.nodes)[", _ENDS),
+    ("1.2", "for owner in owners:", "nothing that an operator reads lives in its new memory"),
+    ("1.2", "the other way round", _ORDER),
+    ("1.3", "the other way round: for _ in", "each round is the same"),
+    ("1.4", "end = len(steps)", "held beyond the last step, which no step sees"),
+    ("1.4", "first[storage], last[storage] = (1, end)", "step 1 holds all that step 0 holds"),
+    ("1.4", "last.get(storage, 1)", "step 1 holds all that step 0 holds"),
+    ("1.4", "list(graph.nodes)[:-1]", _ENDS),
+    ("1.4", "the other way round", _ORDER),
+    ("2.1", "the other way round", "inputs still come before their readers"),
+    ("2.2", "if not in_backward(n)} - kept", "what is given is kept in any case"),
+    (
+        "2.2",
+        "readers = [n for n in graph.nodes if in_backward(n)]",
+        "the output reads what is kept",
+    ),
+    ("2.2", "list(readers)[1:]", "backward begins at the loss, which the step hands back"),
+    ("2.2", "list(readers)[:-1]", "the last node is an update, which reads no activation"),
+    ("2.2", "lost = {n for n in graph.nodes if n.op ==", "of a kept value nothing runs again"),
+    ("2.2", "the other way round", "both are cloned before the same reader"),
+    ("3.1", "the other way round", _ORDER),
+    ("4.1", "the other way round", _ORDER),
+    ("4.1", "gradients[-0]", _SCHEDULE),
+    ("4.1", "reader = clone.prev", _SCHEDULE),
+    ("4.1", "reader = reader.prev", _SCHEDULE),
+    ("4.1", "while False", _SCHEDULE),
+    ("4.1", "if True", _SCHEDULE),
 )

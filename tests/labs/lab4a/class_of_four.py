@@ -23,19 +23,19 @@ c.Autograde.autograde_preprocessors = _Autograde.autograde_preprocessors.default
 
 
 @cache
-def _solved() -> dict[str, NotebookNode]:
-    paths = sorted((ROOT / "solutions" / LAB).glob("*.ipynb"))
+def _solved(lab: str) -> dict[str, NotebookNode]:
+    paths = sorted((ROOT / "solutions" / lab).glob("*.ipynb"))
     return {path.stem: nbformat.read(path, as_version=4) for path in paths}
 
 
-def solved() -> dict[str, NotebookNode]:
+def solved(lab: str = LAB) -> dict[str, NotebookNode]:
     """The solved notebooks by name."""
-    return deepcopy(_solved())
+    return deepcopy(_solved(lab))
 
 
-def with_change(change: Change) -> dict[str, NotebookNode]:
+def with_change(change: Change, lab: str = LAB) -> dict[str, NotebookNode]:
     """The notebooks of somebody who wrote one function differently."""
-    books = solved()
+    books = solved(lab)
     for book in books.values():
         for cell in book.cells:
             grading = cell.metadata.get("nbgrader", {})

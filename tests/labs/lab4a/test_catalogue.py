@@ -39,9 +39,10 @@ def test_the_solution_has_full_marks(task_id: str) -> None:
 
 
 @pytest.mark.parametrize("change", WRONG, ids=lambda change: change.name)
-def test_a_wrong_hand_in_loses_its_task(change: Change) -> None:
-    verdict = verdict_on(change.loses, handed_in(change)[change.function])
-    assert verdict.points < LAB.task_called(change.loses).points
+def test_a_wrong_hand_in_loses_at_least_half_of_its_task(change: Change) -> None:
+    own = handed_in(change)[change.function]
+    verdict = verdict_on(change.loses, own)
+    assert points_of("lab4a", change.loses, own) <= LAB.task_called(change.loses).points / 2
     for word in change.says:
         assert word in str(verdict), verdict
 

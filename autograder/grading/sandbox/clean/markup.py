@@ -28,7 +28,9 @@ _ENDLESS = {  # need no end, and end their like
     *("br", "col", "colgroup", "dd", "dt", "hr", "li", "p", "tbody", "td", "tfoot", "th", "thead"),
     "tr",
 }
-_ATTRIBUTES = {"class", "style", "title", "colspan", "rowspan", "border", "align", "open", "href"}
+_ATTRIBUTES = {
+    *("class", "style", "title", "colspan", "rowspan", "border", "align", "open", "href", "hidden"),
+}
 _UNSEEN = {"style", "script", "title", "head"}
 _TOKEN = re.compile(r"<!--.*?(?:-->|\Z)|<[^<>]*>", re.S)
 _NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)(?=[\s/>])")
@@ -130,7 +132,7 @@ def _attributes(tag: str, at: int) -> str:
         value = unescape(value[1:-1] if value[:1] in ("'", '"') else value)
         if name == "style":
             value = _style(value)
-        if (value or name == "open") and (name != "href" or _leads_nowhere_bad(value)):
+        if (value or name in ("open", "hidden")) and (name != "href" or _leads_nowhere_bad(value)):
             found[name] = value
     return "".join(f' {name}="{escape(value)}"' for name, value in found.items())
 

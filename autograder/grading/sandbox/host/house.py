@@ -1,13 +1,17 @@
-"""What a sandbox contains: a copy of ``lab_utils``, Python, the system's programs, and no more."""
+"""What a sandbox contains: a kit with ``lab_utils``, Python, the system's programs, and no more."""
 
 from __future__ import annotations
 
 import os
+import py_compile
 import shutil
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from autograder.grading.sandbox.host.cut import PACKAGE, Cut
@@ -15,8 +19,8 @@ from autograder.grading.sandbox.inside.namespaces import HOME
 from lab_utils.kit.root import ROOT
 
 INSIDE = ROOT / "autograder" / "grading" / "sandbox" / "inside"
-KIT = "/kit"
-"""Where the copies lie in the sandbox."""
+KIT, KITS = "/kit", "/kits"
+"""Where a kit lies in the sandbox; and where all of them lie until one is chosen."""
 
 _SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/sbin")
 _SETTINGS = (
@@ -38,18 +42,21 @@ class House:
     """How to furnish a sandbox, in terms of this machine's paths."""
 
     folder: Path
-    """A temporary folder of the executor's."""
+    """A temporary folder that several houses may share: of the same machine, with other kits."""
     hidden: Sequence[Path] = (ROOT,)
     """Folders that must not be seen even if they lie in one that is shown."""
-    variables: Mapping[str, str] = field(default_factory=dict)
-    """Of the environment, besides those that every sandbox has."""
     threads: int = 1
     """That numerical libraries work with, in each process."""
 
     @property
-    def kit(self) -> Path:
-        """A copy of all that is ours in the sandbox."""
-        return self.folder / "kit"
+    def kits(self) -> Path:
+        """The kits, each in a folder of its own."""
+        return self.folder / "kits"
+
+    @property
+    def bare(self) -> Path:
+        """A kit without ``lab_utils``, to import libraries beside."""
+        return self.kits / "bare"
 
     @property
     def site(self) -> Path:
@@ -67,22 +74,32 @@ class House:
         taken = any(_is_in(path, "/tmp") for path in self.readable())
         return f"{HOME}/tmp" if taken else "/tmp"
 
-    def build(self, cut: Cut = Cut()) -> None:  # noqa: B008  (it is frozen)
-        """Make the folders, and copy into the kit what is ours in the sandbox."""
-        shutil.copytree(INSIDE, self.kit / INSIDE.name, ignore=_NOT_COPIED)
-        cut.copy_to(self.kit / PACKAGE.name)
-        self.site.mkdir()
-        self.temporary.mkdir()
-        for path in (self.folder, *self.folder.rglob("*")):
-            path.chmod(0o755 if path.is_dir() else 0o644)
+    def build(self) -> None:
+        """Make the folders; there is no kit yet but the bare one."""
+        for folder in (self.folder, self.kits, self.site, self.temporary):
+            folder.mkdir(exist_ok=True)
+            folder.chmod(0o755)
+        _copy_inside(self.bare)
+
+    def add_kit(self, name: str, cut: Cut) -> Path:
+        """Copy into a kit what is ours in the sandbox of a notebook."""
+        kit = self.kits / name
+        _copy_inside(kit)
+        cut.copy_to(kit / PACKAGE.name)
+        _compile(kit)
+        _open_to_all(kit)
+        return kit
 
     def readable(self) -> list[str]:
         """What may be read, the kit left out."""
         paths = [*_SYSTEM, *_SETTINGS, *_python(), *_libraries()]
         return [path for path in dict.fromkeys(paths) if os.path.exists(path)]
 
-    def plan(self) -> Plan:
-        """The steps that furnish the sandbox, outer folders first."""
+    def plan(self, kit: Path | None = None) -> Plan:
+        """The steps that furnish the sandbox, outer folders first.
+
+        Without ``kit`` it has the bare one, and all others to choose from.
+        """
         links = [path for path in self.readable() if path in _SYSTEM and os.path.islink(path)]
         steps: Plan = [["link", os.readlink(path), path] for path in links]
         wanted = [("empty", str(path)) for path in self.hidden]
@@ -94,7 +111,10 @@ class House:
                 steps.append(["bind", path, path])
             elif kind == "empty" and is_shown:
                 steps.append(["empty", path])
-        return [*steps, ["bind", str(self.kit), KIT], ["empty", self.spare]]
+        kits = [["bind", str(kit or self.bare), KIT]]
+        if kit is None:
+            kits.append(["bind", str(self.kits), KITS])
+        return [*steps, *kits, ["empty", self.spare]]
 
     def environment(self, temporary: str) -> dict[str, str]:
         """All environment variables; ``temporary`` is a folder one can write to."""
@@ -115,12 +135,40 @@ class House:
             "PYTHONHASHSEED": "0",  # the same order of sets, and the same grade, every time
             **{f"{library}_NUM_THREADS": str(self.threads) for library in counted},
             **({"LD_LIBRARY_PATH": libraries} if libraries else {}),
-            **self.variables,
         }
 
     def open_to_readers(self) -> list[str]:
         """Hidden folders inside readable ones: only a sandbox with a file system can hide them."""
         return [str(h) for h in self.hidden if any(_is_in(str(h), p) for p in self.readable())]
+
+
+def _copy_inside(kit: Path) -> None:
+    shutil.copytree(INSIDE, kit / INSIDE.name, ignore=_NOT_COPIED)
+    _open_to_all(kit)
+
+
+def _compile(kit: Path) -> None:
+    """So that no warm process has to: most files are the same in all kits."""
+    for path in kit.rglob("*.py"):
+        target = Path(cache_from_source(str(path)))
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(_compiled(path.relative_to(kit), path.read_bytes()))
+
+
+@cache
+def _compiled(name: Path, source: bytes) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        file, target = Path(folder) / name.name, Path(folder) / "compiled"
+        file.write_bytes(source)
+        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+        py_compile.compile(str(file), str(target), str(name), True, invalidation_mode=mode)
+        return target.read_bytes()
+
+
+def _open_to_all(folder: Path) -> None:
+    """Student code may be another user."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _is_in(path: str, folder: str) -> bool:

@@ -71,7 +71,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class Command:
-    """A warm process to start: its command line, and what it does first."""
+    """A stem to start: its command line, and what it does first."""
 
     arguments: Sequence[str]
     plan: list[list[str]] | None
@@ -83,16 +83,19 @@ class Command:
 _PYTHON = [sys.executable, "-s", "-P"]
 
 
-def command(reached: Reached, house: House, disk_bytes: int) -> Command:
-    """How to start a warm process; the number of its socket is to be added."""
+def command(reached: Reached, house: House, disk_bytes: int, kit: Path | None = None) -> Command:
+    """How to start a stem; the number of its socket is to be added.
+
+    ``kit`` is the only one that it can choose, where it serves a single submission.
+    """
     if reached.level is Isolation.FULL:
-        prefix = [*_bubblewrap(house, disk_bytes, reached.rooms), *_PYTHON]
+        prefix = [*_bubblewrap(house, disk_bytes, reached.rooms, kit), *_PYTHON]
         return Command([*prefix, "-m", "inside.warm"], None, once=not reached.rooms)
     plan = house.plan() if reached.level is Isolation.NAMESPACES else None
     return Command([*_PYTHON, "-m", "inside.warm"], plan, once=False)
 
 
-def _bubblewrap(house: House, disk_bytes: int, rooms: bool) -> list[str]:
+def _bubblewrap(house: House, disk_bytes: int, rooms: bool, kit: Path | None) -> list[str]:
     """The command line of bubblewrap, up to the program to run."""
     spaces = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     words = [shutil.which("bwrap") or "bwrap", *spaces, "--die-with-parent", "--new-session"]
@@ -104,7 +107,7 @@ def _bubblewrap(house: House, disk_bytes: int, rooms: bool) -> list[str]:
         words += ["--cap-drop", "ALL"]
     if rooms or not os.geteuid():
         words += [word for right in rights for word in ("--cap-add", right)]
-    for kind, *where in house.plan():
+    for kind, *where in house.plan(kit):
         # Folders that bubblewrap makes by itself on the way are closed to other users.
         for above in reversed(Path(where[-1]).parents[:-1]):
             words += ["--dir", str(above)]

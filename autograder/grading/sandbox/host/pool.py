@@ -1,10 +1,9 @@
-"""The executor: several workers, each with a warm process, and jobs for them."""
+"""The executor: several workers, each with warm processes, and jobs for them."""
 
 from __future__ import annotations
 
 import os
 import queue
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
@@ -13,13 +12,13 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from autograder.grading.sandbox.host import speed
-from autograder.grading.sandbox.host.cut import Cut, Kit
-from autograder.grading.sandbox.host.house import ROOT, House
+from autograder.grading.sandbox.host.cut import PACKAGE, Cut, Kit
+from autograder.grading.sandbox.host.house import House
 from autograder.grading.sandbox.host.isolation import Isolation, Reached
 from autograder.grading.sandbox.host.job import Job, Result
 from autograder.grading.sandbox.host.limits import Limits
+from autograder.grading.sandbox.host.stems import Stem, Stems, stems_to_use
 from autograder.grading.sandbox.host.submission import run_submission
-from autograder.grading.sandbox.host.warmth import reach
 from autograder.grading.sandbox.host.worker import Site, Team
 
 T = TypeVar("T")
@@ -71,38 +70,41 @@ class Executor:
 
     def __enter__(self) -> Executor:
         with ExitStack() as stack:
-            folder = stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="executor-", ignore_cleanup_errors=True)
-            )
-            os.chmod(folder, 0o711)  # student code may run as another user
+            stems = stack.enter_context(stems_to_use())
+            house = stems.house(self._hidden, self.limits.threads)
+            self.reached = stems.reach(house, self._require, self._wanted)
             kits = list(dict.fromkeys(self._kits.values())) or [self._usual]
-            houses = [self._built(Path(folder).resolve() / str(at), k) for at, k in enumerate(kits)]
-            self.reached = reach(houses[0], self._require, self._wanted)
             sites = {
-                kit: Site(self.reached, house, self.limits, kit)
-                for kit, house in zip(kits, houses, strict=True)
+                kit: Site(self.limits, kit, stems.kit(kit.cut), self._environment) for kit in kits
             }
-            shares = shared_out(available(), self.jobs, self.limits.threads)
-            teams = [Team(sites, self._kits, share) for share in shares]
-            for team in teams:
-                stack.callback(team.stop)
+            teams = []
+            for share in shared_out(available(), self.jobs, self.limits.threads):
+                stem_of = self._stems_for_kits(stems, house, sites, stack)
+                teams.append(Team(sites, self._kits, stem_of, share))
+                stack.callback(teams[-1].leave)
             self._threads = stack.enter_context(ThreadPoolExecutor(self.jobs))
-            # Started side by side; the first failure is raised here.
-            list(self._threads.map(Team.start, teams))
+            teams[0].start()  # all of its kits: what is wrong with one is told at once
             for team in teams:
                 self._idle.put(team)
             self._open = stack.pop_all()
         return self
 
+    def _stems_for_kits(
+        self, stems: Stems, house: House, sites: Mapping[Kit, Site], stack: ExitStack
+    ) -> dict[Kit, Stem]:
+        """One for all; where a stem is itself the sandbox, one for each kit."""
+        if self.reached.level is Isolation.FULL and not self.reached.rooms:
+            found = {}
+            for kit, site in sites.items():
+                libraries = libraries_of([kit])
+                found[kit] = Stem(self.reached, house, libraries, only=site.folder)
+                stack.callback(found[kit].stop)
+            return found
+        stem = stack.enter_context(stems.lent(self.reached, house, libraries_of(sites)))
+        return dict.fromkeys(sites, stem)
+
     def __exit__(self, *_: object) -> None:
         self._open.close()
-
-    def _built(self, folder: Path, kit: Kit) -> House:
-        folder.mkdir(mode=0o755)
-        hidden = (ROOT, *self._hidden)
-        house = House(folder, hidden, self._environment, self.limits.threads)
-        house.build(kit.cut)
-        return house
 
     def run(self, job: Job) -> Result:
         """Run one submission. Whatever it does, this returns, and in bounded time.
@@ -140,6 +142,12 @@ class Executor:
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 yield future.result()
+
+
+def libraries_of(kits: Iterable[Kit]) -> tuple[str, ...]:
+    """What their warm processes import that is not ours: a stem does it for all of them."""
+    names = dict.fromkeys(name for kit in kits for name in kit.preload)
+    return tuple(name for name in names if name.partition(".")[0] != PACKAGE.name)
 
 
 _CUSTOMS = frozenset({"lab_utils", "sitecustomize", "usercustomize"})

@@ -1,4 +1,4 @@
-"""One worker: it leads submissions, one after the other, into sandboxes of a warm process.
+"""One worker: it leads submissions, one after the other, into sandboxes of warm processes.
 
 Each run of a notebook has a sandbox of its own, so that nothing is left in it of what an
 earlier one was asked. What goes from one to the next is its files, as its supervisor kept them.
@@ -15,20 +15,19 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from autograder.grading.sandbox.host.cut import Kit
-from autograder.grading.sandbox.host.house import House
 from autograder.grading.sandbox.host.isolation import (
     Isolation,
-    Reached,
     SandboxFailed,
     can_be_nobody,
 )
 from autograder.grading.sandbox.host.limits import Limits
-from autograder.grading.sandbox.host.warmth import ENDING, STARTING, end, start_warm
+from autograder.grading.sandbox.host.stems import Stem
+from autograder.grading.sandbox.host.warmth import ENDING, STARTING
 from autograder.grading.sandbox.inside.filters import has_landlock
 from autograder.grading.sandbox.inside.namespaces import HOME, LAB
 from autograder.grading.sandbox.inside.scratch import Snapshot, store
@@ -46,10 +45,12 @@ _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 class Site:
     """All that the workers with one kit have in common."""
 
-    reached: Reached
-    house: House
     limits: Limits
     kit: Kit
+    folder: Path
+    """Where the kit lies."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables for student code to see, besides those that every sandbox has."""
 
 
 class Users(NamedTuple):
@@ -106,13 +107,18 @@ class Team:
     """The workers for one submission at a time: one for each kit that its notebooks need.
 
     ``sites`` are by kit, ``kits`` by notebook; the first site is for those that have none.
+    ``stems`` are those that the warm processes grow from, by kit: usually the same for all.
     """
 
     def __init__(
-        self, sites: Mapping[Kit, Site], kits: Mapping[str, Kit], processors: Sequence[int] = ()
+        self,
+        sites: Mapping[Kit, Site],
+        kits: Mapping[str, Kit],
+        stems: Mapping[Kit, Stem],
+        processors: Sequence[int] = (),
     ) -> None:
         self._kits = kits
-        self._workers = {kit: Worker(site, processors) for kit, site in sites.items()}
+        self._workers = {kit: Worker(site, stems[kit], processors) for kit, site in sites.items()}
 
     def worker_for(self, notebook: str) -> Worker:
         """Who has the kit of a notebook."""
@@ -126,7 +132,7 @@ class Team:
             yield Rooms(self, stack)
 
     def start(self) -> None:
-        """Start a warm process of each kit, if it does not run.
+        """Start a warm process of each kit, if it does not run; else they come when needed.
 
         Raises:
             SandboxFailed: one does not come up; the text tells what it said.
@@ -134,27 +140,27 @@ class Team:
         for worker in self._workers.values():
             worker.start()
 
-    def stop(self) -> None:
-        """End all of them, and what runs in their sandboxes."""
+    def leave(self) -> None:
+        """End the warm processes, and keep the stem for whoever comes next."""
         for worker in self._workers.values():
-            worker.stop()
+            worker.leave()
 
 
 class Worker:
-    """One warm process at a time: started when it is needed, and again when it has died.
+    """One warm process at a time: grown when it is needed, and again when it has died.
 
     It keeps to ``processors``, if there are any.
     """
 
-    def __init__(self, site: Site, processors: Sequence[int] = ()) -> None:
-        self._site, self._processors = site, processors
-        self._process: subprocess.Popen[bytes] | None = None
+    def __init__(self, site: Site, stem: Stem, processors: Sequence[int] = ()) -> None:
+        self._site, self._stem, self._processors = site, stem, processors
         self._line: Line | None = None
+        self._grown_from = 0
 
     @property
     def is_sandbox(self) -> bool:
         """Whether the warm process itself is what shuts in student code, and serves only once."""
-        return self._site.reached.level is Isolation.FULL and not self._site.reached.rooms
+        return self._stem.reached.level is Isolation.FULL and not self._stem.reached.rooms
 
     @contextmanager
     def room(self, shelves: tuple[int, int]) -> Iterator[Line]:
@@ -174,30 +180,29 @@ class Worker:
                 self._dismiss(supervisor)
 
     def start(self) -> None:
-        """Start the warm process, if it does not run.
+        """Let a warm process grow, if there is none.
 
         Raises:
             SandboxFailed: it does not come up; the text tells what it said.
         """
-        if self._process is None or self._process.poll() is not None:
-            self.stop()
+        if self._line is None or self._grown_from != self._stem.process:
+            self.leave()
             site = self._site
-            self._process, self._line = start_warm(
-                site.reached,
-                site.house,
-                site.limits.disk_bytes,
-                site.kit.preload,
-                site.kit.warm_up,
-                processors=self._processors,
+            self._line = self._stem.grow(
+                site.kit, site.folder, site.limits.disk_bytes, self._processors, site.environment
             )
+            self._grown_from = self._stem.process
 
-    def stop(self) -> None:
-        """End the warm process and all that runs in its sandbox."""
+    def leave(self) -> None:
+        """Let the warm process end."""
         if self._line:
             self._line.close()
-        if self._process:
-            end(self._process)
-        self._process = self._line = None
+        self._line = None
+
+    def stop(self) -> None:
+        """End the warm process and all that runs in its sandbox, at once: with its stem."""
+        self.leave()
+        self._stem.stop()
 
     def _call_supervisor(self, folder: Path | None, shelves: tuple[int, int]) -> Line | None:
         """None: the warm process has died meanwhile."""
@@ -236,10 +241,10 @@ class Worker:
     @contextmanager
     def _scratch(self) -> Iterator[Path | None]:
         """A folder for a sandbox that has no file system of its own."""
-        if self._site.reached.level >= Isolation.NAMESPACES:
+        if self._stem.reached.level >= Isolation.NAMESPACES:
             yield None
             return
-        folder = Path(tempfile.mkdtemp(prefix="submission-", dir=self._site.house.temporary))
+        folder = Path(tempfile.mkdtemp(prefix="submission-", dir=self._stem.house.temporary))
         try:
             folder.chmod(0o755)
             (folder / "lab").mkdir()
@@ -251,30 +256,31 @@ class Worker:
 
     def users(self) -> Users:
         """Who runs in the sandbox: ourselves, unless we are root."""
-        level = self._site.reached.level
+        level = self._stem.reached.level
         is_reachable = level >= Isolation.NAMESPACES or can_be_nobody()
-        if os.geteuid() or level is Isolation.NONE or not is_reachable or not self._process:
+        stem = self._stem.process
+        if os.geteuid() or level is Isolation.NONE or not is_reachable or not stem:
             return Users()
-        number = _FIRST_UNUSED + self._process.pid
+        number = _FIRST_UNUSED + stem
         return Users(number, number if self.is_sandbox else number - _STUDENTS_BELOW)
 
     def _setup(self, folder: Path | None) -> dict[str, Any]:
         """What a supervisor must know of this machine and of how it is shut in."""
-        level, limits = self._site.reached.level, self._site.limits
+        level, limits = self._stem.reached.level, self._site.limits
         in_house, shut_in = level >= Isolation.NAMESPACES, level >= Isolation.LIMITS
         users = self.users()
         counted_apart = users.student or (in_house and _counts_in_namespaces())
         others = 0 if counted_apart or not shut_in else tasks_of_user(os.geteuid())
         return {
             "limits": limits.as_message(),
-            "room": in_house and self._site.reached.rooms,
+            "room": in_house and self._stem.reached.rooms,
             "linux": sys.platform == "linux",
             "shut_in": shut_in,
             "uid": users.supervisor,
             "student": users.student,
-            "lab": str(folder / "lab") if folder else LAB if self._site.reached.rooms else HOME,
-            "temporary": str(folder / "tmp") if folder else self._site.house.spare,
-            "emptied": [str(folder / "tmp")] if folder else [self._site.house.spare, "/dev/shm"],
+            "lab": str(folder / "lab") if folder else LAB if self._stem.reached.rooms else HOME,
+            "temporary": str(folder / "tmp") if folder else self._stem.house.spare,
+            "emptied": [str(folder / "tmp")] if folder else [self._stem.house.spare, "/dev/shm"],
             "disk": str(folder or ""),
             "in_house": in_house,
             "files": self._files(folder) if shut_in and not in_house and has_landlock() else None,
@@ -284,9 +290,9 @@ class Worker:
 
     def _files(self, folder: Path | None) -> tuple[list[str], list[str]]:
         """What may be read and written by a sandbox that has no file system of its own."""
-        house = self._site.house
+        house = self._stem.house
         known = ("cpuinfo", "meminfo", "stat", "sys/kernel", "filesystems")
-        readable = [*house.readable(), str(house.kit), *(f"/proc/{name}" for name in known)]
+        readable = [*house.readable(), str(self._site.folder), *(f"/proc/{name}" for name in known)]
         return readable, [str(folder), *(f"/dev/{name}" for name in _DEVICES)]
 
 

@@ -1,8 +1,9 @@
 """Namespaces: what a group of processes sees of the machine.
 
-The warm process lives in a *house*: a file system with nothing in it but what notebooks
-need, and no network. bubblewrap builds it, or ``enter_house`` does. For each submission
-``enter_room`` adds a room of its own: fresh processes, shared memory and temporary files.
+The stem lives in a *house*: a file system with nothing in it but what notebooks need, and no
+network. bubblewrap builds it, or ``enter_house`` does. A warm process chooses its kit there with
+``take_kit``, and sees no other. For each run of a notebook ``enter_room`` adds a room of its own:
+fresh processes, shared memory and temporary files.
 """
 
 from __future__ import annotations
@@ -104,6 +105,18 @@ def _make_read_only(path: str) -> None:
     told = os.statvfs(path).f_flag
     kept = sum(flag for bit, flag in _LASTING.items() if told & bit)
     kernel.mount("none", path, flags=kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | kept)
+
+
+def take_kit(kit: str, place: str, kits: str) -> None:
+    """Go on with ``kit`` at ``place``; all of ``kits`` is out of reach then, for all that comes.
+
+    Raises:
+        OSError: the machine does not allow it; the text names the step.
+    """
+    kernel.call("unshare", kernel.NEW_MOUNTS)
+    kernel.mount(kit, place, flags=kernel.BIND)
+    _make_read_only(place)
+    kernel.mount("tmpfs", kits, "tmpfs", _SAFE | kernel.READ_ONLY, "size=4096,mode=755")
 
 
 def enter_room(disk_bytes: int, disk_files: int) -> int:

@@ -101,6 +101,18 @@ class NotebookShell(InteractiveShell):
         """IPython would keep all that a cell prints, for a history that we do not have."""
         yield
 
+    @contextmanager
+    def keeping_forms(self) -> Iterator[None]:
+        """What is imported meanwhile does not change in which forms values are shown.
+
+        A graph that stands alone in a cell is text where it is graded: pictures take their time.
+        """
+        assert self.display_formatter is not None
+        formatter = self.display_formatter.mimebundle_formatter
+        before = dict(formatter.type_printers), dict(formatter.deferred_printers)
+        yield
+        formatter.type_printers, formatter.deferred_printers = before
+
     def enable_gui(self, gui: Any = None) -> None:
         """There is no window to open."""
 

@@ -1,6 +1,9 @@
-"""The warm process: it has imported all that notebooks need, and forks for each submission.
+"""Warm processes: they have imported all that notebooks need, and fork for each run of one.
 
-It never sees what students wrote or what they are asked: that goes from the grader to
+They grow from a *stem*, which holds the libraries and nothing of ours that a notebook may
+import: each has a kit of its own, in memory and on disk, and of no other kit a trace.
+
+None of them ever sees what students wrote or what they are asked: that goes from the grader to
 the forked processes directly, so that nothing of it is left for the next submission.
 """
 
@@ -11,23 +14,23 @@ import importlib
 import os
 import sys
 import threading
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
 from . import filters, kernel, namespaces
 from .protocol import Channel, Message
 
+Run = Callable[[int, Message], Any]
+
 
 def main(descriptor: int) -> None:
-    """Serve the grader on the socket ``descriptor`` until it closes it."""
+    """Be a stem: serve the grader on the socket ``descriptor`` until it closes it."""
     control = Channel(descriptor)
     received = control.receive()
     if received is None:
         return
     order = received[0]
-    if order["processors"]:
-        with suppress(OSError):  # those that there were when the grader looked
-            os.sched_setaffinity(0, order["processors"])
     try:
         if order["plan"] is not None:
             namespaces.enter_house(order["plan"], order["site"])
@@ -35,7 +38,25 @@ def main(descriptor: int) -> None:
         if order["trial"]:
             _try_out(control, order)
             return
-        run = _prepare(order["preload"], order["warm_up"])
+        shell = _prepare(order["libraries"])
+    except Exception as error:
+        control.send({"failed": f"{type(error).__name__}: {error}"})
+        return
+    control.send({"ready": True})
+    while received := control.receive():
+        growth, (given,) = received
+        _reap()
+        if order["once"] or not os.fork():
+            control.close()
+            _be_warm(Channel(given), growth, shell, order["once"])
+            os._exit(0)
+        os.close(given)
+
+
+def _be_warm(control: Channel, growth: Message, shell: Any, once: bool) -> None:
+    """Be a warm process: with a kit, and the libraries of the stem."""
+    try:
+        run = _furnish(growth, shell)
     except Exception as error:
         control.send({"failed": f"{type(error).__name__}: {error}"})
         return
@@ -43,7 +64,7 @@ def main(descriptor: int) -> None:
     while received := control.receive():
         setup, descriptors = received
         _reap()
-        if order["once"] or not os.fork():
+        if once or not os.fork():
             control.close()
             _supervise(descriptors[0], descriptors[1:], setup, run)
         for given in descriptors:
@@ -51,32 +72,58 @@ def main(descriptor: int) -> None:
 
 
 def _move_to(kit: str) -> None:
-    """Find our own modules where they lie in the house."""
+    """Find our own modules where they lie now."""
     sys.path[:] = [kit if path == os.environ["PYTHONPATH"] else path for path in sys.path]
     os.environ["PYTHONPATH"] = kit
     sys.modules[__package__].__path__ = [os.path.join(kit, "inside")]
     importlib.invalidate_caches()
 
 
-def _prepare(preload: list[str], warm_up: list[str]) -> Any:
-    for name in preload:
+def _prepare(libraries: Iterable[str]) -> Any:
+    """Import what all warm processes share; the shell of their notebooks."""
+    for name in libraries:
         importlib.import_module(name)
-    for name in warm_up:
-        module, _, function = name.partition(":")
-        getattr(importlib.import_module(module), function)()
-    from .notebook import run_notebook
     from .shell import make_shell
 
     shell = make_shell()
-    if _has_threads():
-        raise RuntimeError("what was imported has started threads: they do not survive a fork")
-    gc.collect()
-    gc.freeze()  # or the first collection after a fork copies every page
+    if ours := [name for name in sys.modules if name.partition(".")[0] == "lab_utils"]:
+        raise RuntimeError(f"{ours[0]} is part of a kit: only a warm process may import it")
+    _freeze()
+    return shell
+
+
+def _furnish(growth: Message, shell: Any) -> Run:
+    """Take a kit, and import of it what notebooks need; what runs one of them."""
+    if growth["linux"]:
+        kernel.prctl(kernel.SET_DEATH_SIGNAL, 9)
+    if growth["processors"]:
+        with suppress(OSError):  # those that there were when the grader looked
+            os.sched_setaffinity(0, growth["processors"])
+    os.environ |= growth["environment"]
+    if growth["kits"]:
+        namespaces.take_kit(growth["source"], growth["kit"], growth["kits"])
+    _move_to(growth["kit"])
+    with shell.keeping_forms():
+        for name in growth["preload"]:
+            importlib.import_module(name)
+        for name in growth["warm_up"]:
+            module, _, function = name.partition(":")
+            getattr(importlib.import_module(module), function)()
+    from .notebook import run_notebook
+
+    _freeze()
 
     def run(descriptor: int, setup: Message) -> None:
         run_notebook(shell, descriptor, setup)
 
     return run
+
+
+def _freeze() -> None:
+    if _has_threads():
+        raise RuntimeError("what was imported has started threads: they do not survive a fork")
+    gc.collect()
+    gc.freeze()  # or the first collection after a fork copies every page
 
 
 def _has_threads() -> bool:
@@ -102,6 +149,7 @@ def _try_out(control: Channel, order: Message) -> None:
     if not child:
         try:
             if order["trial"] == "room":
+                namespaces.take_kit(*order["bare"])
                 namespaces.enter_room(1_000_000, 100)
             kernel.drop_capabilities()
             filters.filter_calls(own_namespaces=order["trial"] != "filter")

@@ -167,8 +167,8 @@ def late_reads(graph: fx.Graph, names: Iterable[str]) -> list[tuple[fx.Node, fx.
 
 
 def _when(schedule: Schedule) -> str:
-    eager = schedule.name.startswith("as soon")
-    return f"when each node runs {schedule.name}" if eager else f"in {schedule.name}"
+    words = schedule.name
+    return f"when each node runs {words}" if schedule.eager else f"in {words}"
 
 
 def rewired(graph: fx.Graph, clones: Mapping[str, str]) -> fx.Graph:

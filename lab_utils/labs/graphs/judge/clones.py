@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import fx
@@ -131,33 +131,6 @@ def _lost_reads(rewrite: Rewrite, clone: fx.Node) -> Iterator[Finding]:
                 f"{clone.name} reads a clone of {read.name}",
                 "A clone that reads a lost value keeps it in memory after all.",
             )
-
-
-def dead_clones(
-    reads: dict[fx.Node, list[fx.Node]], clones: Collection[fx.Node]
-) -> tuple[list[fx.Node], set[fx.Node]]:
-    """Clones that nobody needs, and those that somebody does."""
-    needed: set[fx.Node] = set()
-    queue = [n for n in reads if n not in clones]
-    while queue:
-        for read in reads[queue.pop()]:
-            if read in clones and read not in needed:
-                needed.add(read)
-                queue.append(read)
-    return [clone for clone in clones if clone not in needed], needed
-
-
-def too_many_dead(dead: list[fx.Node], needed: Iterable[fx.Node]) -> list[Finding]:
-    """A finding for clones that nobody needs; a few (of a block's result, say) are forgiven."""
-    if work(dead) <= work(needed) / 2:
-        return []
-    return [
-        Finding(
-            f"{len(dead)} clones that no backward node reads, such as {dead[0].name}",
-            "clones of what backward needs, and no others",
-            "Clone a node once, and share the clone between its readers.",
-        )
-    ]
 
 
 def too_much_work(clones: Iterable[fx.Node], budget: int) -> list[Finding]:

@@ -24,7 +24,7 @@ def wait_findings(line: Timeline) -> list[Finding]:
     try:
         _ = line.order
     except CycleError as error:
-        return [Finding(str(error), CycleError.wanted, CycleError.look)]
+        return [Finding(str(error), CycleError.wanted, error.look)]
     return [*held_up(line), *_too_early(line)]
 
 

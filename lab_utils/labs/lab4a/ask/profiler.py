@@ -14,6 +14,9 @@ from lab_utils.labs.graphs.replies import graph_of, told_name, unchanged
 from lab_utils.steps.clock import pretended
 from lab_utils.steps.run import example_values
 
+#: What a profile tells of each operator.
+COLUMNS = ("node", "operator", "phase", "seconds", "bytes")
+
 
 def pretended_seconds(place: int, pace: int) -> int:
     """How long the operator at ``place`` pretends to take: neither rising nor falling.
@@ -23,10 +26,18 @@ def pretended_seconds(place: int, pace: int) -> int:
     return pace * place % 13 + 1
 
 
+def slowness(counted: int) -> int:
+    """How much longer an operator takes in a run that counts (from 1): the rise is not even.
+
+    So the mean of the runs is not their median.
+    """
+    return counted**2
+
+
 def seconds_of_run(number: int, operators: int, warmup: int, pace: int) -> list[int]:
     """How long each operator takes in the run ``number``, counted from 0: far longer at first."""
     counted = number + 1 - warmup
-    times = counted if counted > 0 else 1000
+    times = slowness(counted) if counted > 0 else 1000
     return [pretended_seconds(place, pace) * times for place in range(operators)]
 
 
@@ -97,7 +108,11 @@ def ask_profiler(function: Any, given: Mapping[str, Any]) -> Any:
             table = profiler.profile(  # type: ignore[attr-defined]
                 example_values(graph), warmup=given["warmup"], repeats=given["repeats"]
             )
-        except RuntimeError:
+        except RuntimeError as error:
+            if "positional argument" in str(error):
+                look = "self.run(*tensors), with the star: one tensor for each placeholder."
+                yours = "self.run does not get a tensor for each placeholder"
+                raise BadAnswer(yours, look) from None
             if not runs.lost:
                 raise
             look = "Does run_node return the result of super().run_node(node)?"
@@ -111,12 +126,14 @@ def ask_profiler(function: Any, given: Mapping[str, Any]) -> Any:
     rows = getattr(table, "to_dict", lambda _: None)("records")
     if rows is None:
         raise BadAnswer(f"profile returns {a_type(table)}", "Return pd.DataFrame(…).")
-    missing = {"node", "seconds", "bytes"} - set(table.columns)
-    if missing:
-        raise BadAnswer(f"the table has no column called {sorted(missing)[0]!r}")
+    if missing := [column for column in COLUMNS if column not in table.columns]:
+        look = f"The columns are {', '.join(COLUMNS)}."
+        raise BadAnswer(f"the table has no column called {missing[0]!r}", look)
     return [
         {
             "node": told_name(row["node"], "each node"),
+            "operator": str(row["operator"]),
+            "phase": str(row["phase"]),
             "seconds": number(row["seconds"], "seconds"),
             "bytes": number(row["bytes"], "bytes"),
         }

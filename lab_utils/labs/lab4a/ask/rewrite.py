@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lab_utils.kit.answers import a_type
+from torch import fx
+
+from lab_utils.kit.answers import a_type, collection
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.kit.guard import to_be_written
 from lab_utils.labs.graphs.nodes import by_name, node_named
@@ -17,12 +19,10 @@ def ask_recompute_set(function: Any, given: Mapping[str, Any]) -> Any:
     graph = graph_of(given["graph"])
     kept = {node_named(graph, name) for name in given["kept"]}
     told = function(node_named(graph, given["target"]), kept)
-    if isinstance(told, (str, Mapping)) or not hasattr(told, "__iter__"):
-        raise BadAnswer(f"what you return is {a_type(told)}")
     if isinstance(told, (set, frozenset)):
         look = "A set has no order, and the order counts: return a list."
         raise BadAnswer(f"what you return is {a_type(told)}", look)
-    return [name_of(node, "each item") for node in told]
+    return [name_of(node, "each item") for node in collection(told, "what you return")]
 
 
 def ask_inject(function: Any, given: Mapping[str, Any]) -> Any:
@@ -43,5 +43,12 @@ def ask_wait(function: Any, given: Mapping[str, Any]) -> Any:
     graph = graph_of(given["graph"])
     nodes = by_name(graph)
     clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].items()}
-    function(graph, clones)
-    return changed_graph(graph)
+    before = changed_graph(graph)
+    told = function(graph, clones)
+    after = changed_graph(graph)
+    if isinstance(told, (fx.Graph, fx.GraphModule)) and told is not graph and after == before:
+        look = "Change the graph that you are given: others hold it. Nothing need be returned."
+        raise BadAnswer(
+            "your function returns another graph, and leaves the given one as it was", look
+        )
+    return after

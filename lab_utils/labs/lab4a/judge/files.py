@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from torch import fx
@@ -12,11 +13,14 @@ from lab_utils.labs.graphs.judge import wrong_values
 from lab_utils.labs.graphs.judge.clones import clone_findings, forward_changes
 from lab_utils.labs.graphs.judge.pairing import by_structure
 from lab_utils.labs.graphs.judge.reads import rewire_findings
+from lab_utils.labs.graphs.judge.timeline import timeline_as_meant
+from lab_utils.labs.graphs.judge.waits import wait_findings
+from lab_utils.labs.graphs.judge.waste import wasted_clones
 from lab_utils.labs.graphs.nodes import is_clone
 from lab_utils.labs.graphs.replies import graph_of
 from lab_utils.steps.compare.diff import Differs, diff
 from lab_utils.steps.dot.read import DotError, read_dot
-from lab_utils.steps.graph import check_acyclic, is_opaque
+from lab_utils.steps.graph import is_opaque
 from lab_utils.steps.schedule import program_order
 
 
@@ -47,7 +51,10 @@ def judge_traced(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
 
 def judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
-    """It recomputes, and is the same training step; its peak is the business of the other tasks."""
+    """It recomputes, saves memory, and is the same training step.
+
+    Each difference from what it should be is told with the task to which it belongs.
+    """
     if answer["text"] is None:
         return _missing(answer)
     base, mine = graph_of(case.wanted["graph"]), _read(answer)
@@ -55,12 +62,26 @@ def judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     if is_opaque(mine):
         look = "Write it with write_dot."
         return [Finding(f"{file} is a drawing", "a graph that can be run", look)]
-    check_acyclic(mine)
     if not any(map(is_clone, mine.nodes)):
         look = "Write it from the graph that assemble returns."
         return [Finding(f"nothing in {file} is recomputed", "clones in the backward pass", look)]
     rewrite = by_structure(base, mine)
-    found = [*forward_changes(rewrite), *rewire_findings(rewrite)]
-    for wrong in clone_findings(rewrite).values():
-        found += wrong
+    faulty = clone_findings(rewrite)
+    line = timeline_as_meant(rewrite, faulty)
+    found = [
+        *forward_changes(rewrite),
+        *_of_task("2.2", (one for wrong in faulty.values() for one in wrong)),
+        *_of_task("2.2", wasted_clones(rewrite, line.reads)),
+        *_of_task("3.1", rewire_findings(rewrite)),
+        *_of_task("4.1", wait_findings(line)),
+    ]
     return found or wrong_values(base, mine, program_order(mine))
+
+
+def _of_task(task: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The same findings as mistakes of another task: whoever has paid for them there, has paid."""
+    for one in findings:
+        look = (
+            f"{one.look} (This is task {task}: what it costs there, it does not cost here again.)"
+        )
+        yield replace(one, look=look, belongs=task)

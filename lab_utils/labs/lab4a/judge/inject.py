@@ -16,13 +16,9 @@ from lab_utils.labs.graphs.judge import (
     unwritable,
     wrong_values,
 )
-from lab_utils.labs.graphs.judge.clones import (
-    clone_findings,
-    dead_clones,
-    too_many_dead,
-    too_much_work,
-)
-from lab_utils.labs.graphs.judge.rewrite import by_names
+from lab_utils.labs.graphs.judge.clones import clone_findings, too_much_work
+from lab_utils.labs.graphs.judge.rewrite import Rewrite, by_names
+from lab_utils.labs.graphs.judge.waste import dead_clones, wasted_clones
 from lab_utils.labs.graphs.nodes import Names, by_name
 from lab_utils.labs.graphs.replies import graph_of
 from lab_utils.steps.kept import is_early, lost_values
@@ -65,27 +61,32 @@ def judge_inject(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
     findings = changed_nodes(before, nodes, before)
     findings += _missing_clones(base, lost, clones, added)
-    wrong = clone_findings(by_names(base, after, clones, case.given["drop"]))
+    rewrite = by_names(base, after, clones, case.given["drop"])
+    wrong = clone_findings(rewrite)
     findings += [finding for found in wrong.values() for finding in found]
-    if findings:
-        return findings
-    findings += _misplaced(base, after, clones)
+    findings = findings or _misplaced(base, after, clones)
     if findings:
         return findings
     mine = rewired(after, clones)
+    if found := _wasted(rewrite, mine, case.wanted["work_budget"]):
+        return found
     schedule = program_order(mine)
-    findings += wrong_values(base, mine, schedule)
-    findings += over_budget(
-        mine,
-        schedule,
-        case.wanted["program_budget"],
-        "Insert each clone just before the first backward node that needs it, not earlier.",
+    look = "Insert each clone just before the first backward node that needs it, not earlier."
+    return wrong_values(base, mine, schedule) or over_budget(
+        mine, schedule, case.wanted["program_budget"], look
     )
-    nodes = by_name(mine)
-    again = {nodes[name]: None for name in added}
-    reads = {node: node.all_input_nodes for node in mine.nodes}
-    findings += too_many_dead(*dead_clones(reads, again))
-    return findings + too_much_work(again, case.wanted["work_budget"])
+
+
+def _wasted(rewrite: Rewrite, mine: fx.Graph, budget: int) -> list[Finding]:
+    """What runs again for nothing in ``mine``, which is the answer with backward rewired."""
+    node_of = {node.name: node for node in rewrite.after.nodes}
+    reads = {
+        node_of[node.name]: [node_of[read.name] for read in node.all_input_nodes]
+        for node in mine.nodes
+        if node.name in node_of
+    }
+    _, needed = dead_clones(reads, rewrite.clones)
+    return wasted_clones(rewrite, reads) or too_much_work(needed, budget)
 
 
 def _missing_clones(

@@ -65,12 +65,30 @@ def judge_lifetimes(case: Case, answer: Mapping[str, list[str | None]]) -> list[
             look = "Every activation that owns memory has an entry."
             findings.append(Finding(f"nothing for {name}", f"an entry for {name}", look))
             continue
+        if swapped := _swapped(answer[name], uses):
+            given, asked = (
+                f"uses of {name}: {', '.join(map(str, u))}" for u in (answer[name], uses)
+            )
+            findings.append(Finding(given, asked, swapped))
+            continue
         for part, mine, right in zip(_PARTS, answer[name], uses, strict=True):
             if mine != right:
                 look = _why_use(nodes, part, mine, right)
                 given, asked = f"{part} use of {name}: {mine}", f"{part} use of {name}: {right}"
                 findings.append(Finding(given, asked, look))
     return findings
+
+
+def _swapped(mine: list[str | None], right: list[str | None]) -> str:
+    """Why all four uses are right but stand in each other's places; empty where they do not."""
+    if mine == right or len(set(right)) < len(right):
+        return ""
+    order = "Uses(first_forward, last_forward, first_backward, last_backward)"
+    if mine == [*right[2:], *right[:2]]:
+        return f"Forward and backward are swapped: {order}."
+    if mine == [right[1], right[0], right[3], right[2]]:
+        return f"First and last are swapped: {order}."
+    return f"The four stand in another order than in {order}." if set(mine) == set(right) else ""
 
 
 def _why_use(nodes: dict[str, fx.Node], part: str, mine: str | None, right: str | None) -> str:
@@ -84,25 +102,30 @@ def _why_use(nodes: dict[str, fx.Node], part: str, mine: str | None, right: str 
 def judge_peak(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """Task 1.4: the peak."""
     wanted = case.wanted
+    yours = f"{answer['nbytes']:,.0f} bytes at {answer['node']}"
+    right = f"{wanted['nbytes']:,} bytes at {wanted['node']}"
     if answer["nbytes"] != wanted["nbytes"]:
-        look = next(
-            (hint for hint, nbytes in wanted["mistakes"].items() if nbytes == answer["nbytes"]),
-            "A storage is held from the step that allocates it to the last step that reads it.",
+        hints = [hint for hint, held in wanted["mistakes"].items() if held == answer["nbytes"]]
+        look = "A storage is held from the step that allocates it to the last step that reads it."
+        return [Finding(yours, right, " Or: ".join(hints) or look)]
+    if answer["node"] in wanted["later"]:
+        look = "The peak lasts for several steps: the first of them counts."
+        return [Finding(yours, right, look)]
+    if answer["node"] != wanted["node"]:
+        return [Finding(yours, right, "The node that runs while the peak is held.")]
+    return _other_kinds(answer["node"], answer["by_kind"], wanted["by_kind"])
+
+
+def _other_kinds(node: str, told: Mapping[str, float], wanted: Mapping[str, int]) -> list[Finding]:
+    mine = {kind: held for kind, held in told.items() if held}
+    if mine == wanted:
+        return []
+    odd = next(k for k in {**wanted, **mine} if mine.get(k, 0) != wanted.get(k, 0))
+    look = "storage.kind tells what the value in a storage is for."
+    if sum(mine.values()) != sum(wanted.values()):
+        look = (
+            f"Your kinds add up to {sum(mine.values()):,.0f} bytes, the peak is "
+            f"{sum(wanted.values()):,}: count what is held in the step of {node}, and all of it."
         )
-        return [Finding(f"{answer['nbytes']:,.0f} bytes", f"{wanted['nbytes']:,} bytes", look)]
-    findings = []
-    if answer["node"] not in wanted["nodes"]:
-        look = "The node that runs while the peak is held."
-        findings.append(Finding(f"at {answer['node']}", f"at {wanted['nodes'][0]}", look))
-    mine = {kind: held for kind, held in answer["by_kind"].items() if held}
-    if not findings and mine != wanted["by_kind"][answer["node"]]:
-        right = wanted["by_kind"][answer["node"]]
-        odd = next(k for k in {**right, **mine} if mine.get(k, 0) != right.get(k, 0))
-        findings.append(
-            Finding(
-                f"{mine.get(odd, 0):,.0f} bytes of {odd}",
-                f"{right.get(odd, 0):,} bytes of {odd}",
-                "storage.kind tells what the value in a storage is for.",
-            )
-        )
-    return findings
+    yours = f"{mine.get(odd, 0):,.0f} bytes of {odd} at {node}"
+    return [Finding(yours, f"{wanted.get(odd, 0):,} bytes of {odd}", look)]

@@ -16,6 +16,7 @@ from lab_utils.labs.graphs.judge.timeline import timeline_of
 from lab_utils.labs.graphs.judge.waits import wait_findings
 from lab_utils.labs.graphs.nodes import by_name
 from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.graph import copy_graph
 from lab_utils.steps.schedule import as_soon_as_possible, program_order
 from lab_utils.steps.storage import owns_memory
@@ -43,7 +44,7 @@ def judge_rewire(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     if findings:
         return findings
     schedule = program_order(after)
-    return wrong_values(given, after, schedule) + over_budget(
+    return wrong_values(given, after, schedule) or over_budget(
         after, schedule, case.wanted["program_budget"], "The originals must die in forward."
     )
 
@@ -53,7 +54,7 @@ def judge_wait(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     given = graph_of(case.given["graph"])
     if found := unwritable(given, answer):
         return found
-    after = graph_of(answer["dot"])
+    after = read_dot(answer["dot"], circles=True)
     before, nodes = by_name(given), by_name(after)
     findings = [
         Finding(f"a new node {name}", "no new node", "This task only adds control dependencies.")
@@ -63,13 +64,12 @@ def judge_wait(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     findings += changed_nodes(before, nodes, before)
     if findings:
         return findings
-    findings += wait_findings(timeline_of(after, case.given["clones"]))
+    if found := wait_findings(timeline_of(after, case.given["clones"])):
+        return found
     schedule = as_soon_as_possible(after)
     look = "Clones hold memory from the step in which they run: let them wait for it."
-    return (
-        findings
-        + wrong_values(given, after, schedule)
-        + over_budget(after, schedule, case.wanted["eager_budget"], look)
+    return wrong_values(given, after, schedule) or over_budget(
+        after, schedule, case.wanted["eager_budget"], look
     )
 
 

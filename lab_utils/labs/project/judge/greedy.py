@@ -52,16 +52,18 @@ def _why_update(t: str, chosen: set[str], before: Fields, wanted: Fields) -> str
 def judge_simulate(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """Task 5.5: the simulated peak."""
     wanted = case.wanted
+    yours = f"{answer['nbytes']:,.0f} bytes at {answer['node']}"
+    right = f"{wanted['nbytes']:,} bytes at {wanted['nodes'][0]}"
     if answer["nbytes"] != wanted["nbytes"]:
         look = next(
             (hint for hint, held in wanted["mistakes"].items() if held == answer["nbytes"]),
             "Write down what runs (clones too, right before their reader, and a tuple's getitem "
             "nodes along with it), then as in task 1.4.",
         )
-        return [Finding(f"{answer['nbytes']:,.0f} bytes", f"{wanted['nbytes']:,} bytes", look)]
+        return [Finding(yours, right, look)]
     if answer["node"] not in wanted["nodes"]:
         look = "The node that runs at the peak; for a clone, the reader that it was made for."
-        return [Finding(f"at {answer['node']}", f"at {wanted['nodes'][0]}", look)]
+        return [Finding(yours, right, look)]
     return []
 
 
@@ -96,9 +98,14 @@ def judge_choose(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         look = "The simulated peak of the plan, recompute buffers included."
         if answer["nbytes"] in (saved, peaks[0] - saved):
             look = "That is the sum of the plan's sizes. What counts is the simulated peak."
-        return [Finding(f"a peak of {answer['nbytes']:,.0f}", f"{peaks[final]:,} bytes", look)]
+        dropped = ", ".join(drop) or "nothing"
+        yours = f"a peak of {answer['nbytes']:,.0f} bytes, dropped: {dropped}"
+        return [Finding(yours, f"{peaks[final]:,} bytes", look)]
     if peaks[final] > max(budget, peaks[ours]):
         look = "Go on while the peak is above the budget and a candidate is idle there."
+        for name, before, after in zip(drop, sets, sets[1:], strict=False):
+            if peaks[after] > peaks[before]:
+                look = f"With {name} dropped the peak rises: leave it in memory, and go on."
         return [Finding(f"{_peak(final, wanted)} of {budget:,}", _peak(ours, wanted), look)]
     if work[final] > WORK_SLACK * work[ours]:
         return [_why_work(drop, wanted, work[final], work[ours])]

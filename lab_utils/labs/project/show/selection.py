@@ -19,7 +19,7 @@ from lab_utils.steps.draw.lanes import LANES, Emphasis, lanes_svg
 
 Fields = Mapping[str, Any]
 _READ_BARS = "Filled: yours. Outline: wanted. Red and dashed: forgotten. Grey: not wanted."
-_READ_RINGS = "Blue ring: right. Red: forgotten. Grey: not wanted."
+_READ_RINGS = "Blue ring: right. Red: forgotten, or of other bytes. Grey: not wanted."
 
 
 def candidates(case: Case, answer: Mapping[str, float]) -> Drawing:
@@ -33,6 +33,8 @@ def candidates(case: Case, answer: Mapping[str, float]) -> Drawing:
         rows.append(Row(name, (Bar(length(mine), length(right)),), mark))
     bars = draw_bars(["freed (bytes)"], rows, _READ_BARS)
     marks = _marked({"": list(answer)}, {"": list(wanted)})
+    other = [name for name, nbytes in answer.items() if wanted.get(name, nbytes) != nbytes]
+    marks |= dict.fromkeys(other, (WRONG, "other bytes"))
     return stacked(bars, _on_graph(graph, marks, WORK, whole=True))
 
 

@@ -1,17 +1,9 @@
-"""What is right in the tasks of Lab 1A, and what a wrong answer was probably thinking.
+"""What a wrong answer was probably thinking, in words: a sentence for each usual slip of a task.
 
-No formula stands here. A case brings what is right, and what each usual slip would answer; the
-sentence that belongs to a slip is below.
+Cases bring what each slip would answer; see the judge.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from math import isclose
-from typing import Any
-
-from lab_utils.kit.task import Case, Finding
-from lab_utils.labs.lab1a.records import Times
 
 #: By task and slip.
 LOOK: dict[str, dict[str, str]] = {
@@ -100,6 +92,23 @@ LOOK: dict[str, dict[str, str]] = {
         "count": "Six operators: LayerNorm, attention, two GEMMs, LayerNorm, SoftMax.",
     },
     "2.3": {
+        "": "Read the meaning of this column again: what is divided, and in which unit.",
+        "letter": "Bound is a letter: 'C' if took.bound is 'compute', else 'M'.",
+        "upside down": "The ratio is arithmetic over memory: yours is the other way round.",
+        "per byte": "The course divides by elements here, not by bytes.",
+        "input alone": "All that travels counts: input, weight and output together.",
+        "seconds": "These are seconds: the column is in thousandths of a second.",
+        "micro": "These are millionths of a second: the column is in thousandths.",
+        "from ms": "Cycles are seconds times the clock, which is in cycles a second.",
+        "plain": "This is the plain number: the column has a unit of its own.",
+        "bytes": "These are bytes: the course calls 2 to the 20th elements a MB, whatever type.",
+        "decimal": "You divide by a million: the course's MB is 2 to the 20th.",
+        "binary": "You divide by 2 to the 20th: for operations the unit is a million.",
+        "giga": "These are thousands of millions: the unit is 10 to the 12th.",
+        "at its best": "Operations in a second of latency, not of arithmetic alone.",
+        "latency": "These are the cycles of the longer part: this column wants one part alone.",
+    },
+    "2.4": {
         "": "A product of [M, K] and [K, N] is 2 M N K; write down M, N and K of this one.",
         "macs": "You count a multiplication and its addition as one: FLOPs count them as two.",
         "2K-1": "Here the counting of hardware holds: 2 M N K, with an addition for each product.",
@@ -112,7 +121,7 @@ LOOK: dict[str, dict[str, str]] = {
         "width": "The heads together are heads times head wide: that need not be the width.",
         "swapped": "You count scores with the past alone: new tokens see themselves too.",
     },
-    "2.4": {
+    "2.5": {
         "": "What the product reads, weight or cache included, and what it writes; each once.",
         "weight by batch": "One weight serves all tokens of all sequences: it is read once.",
         "no output": "What is written counts as well as what is read.",
@@ -123,7 +132,7 @@ LOOK: dict[str, dict[str, str]] = {
         "no past": "The cache holds past + new tokens, and all of them are read.",
         "bytes": "These are bytes: count elements here, whatever their type.",
     },
-    "2.5": {
+    "2.6": {
         "": "Weights: all matrices and norms of all layers. Cache: keys and values of all tokens.",
         "elements": "These are elements: each takes as many bytes as item_bytes(dtype) says.",
         "four bytes": "You take 4 bytes for every element: how many it is depends on the dtype.",
@@ -137,7 +146,7 @@ LOOK: dict[str, dict[str, str]] = {
         "no batch": "Each sequence of the batch has a cache of its own.",
         "shared batch": "The weights do not grow with the batch: all sequences share them.",
     },
-    "2.6": {
+    "2.7": {
         "": "Write operations and bytes as functions of b, set their quotient to the ridge, solve.",
         "weights alone": "You count the bytes of the weight alone: inputs and outputs travel too.",
         "down": "You round down: at this batch memory still takes longer. The first one above.",
@@ -148,153 +157,4 @@ LOOK: dict[str, dict[str, str]] = {
         "never": "It does cross: inputs and outputs stay small enough beside the weight.",
         "always": "It never crosses: inputs and outputs grow with the batch as fast as operations.",
     },
-}
-
-
-def _slip(case: Case, answer: Any, part: Any = None) -> str:
-    """The slip that gives ``answer``; empty if none is known."""
-    for name, value in case.wanted.get("slips", []):
-        told = value if part is None else value.get(part) if isinstance(value, dict) else None
-        if told is not None and _same(told, answer):
-            return str(name)
-    return ""
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
-        whole = isinstance(one, int) and isinstance(other, int)
-        return one == other if whole else isclose(one, other, rel_tol=1e-9, abs_tol=1e-30)
-    return bool(one == other)
-
-
-def _look(case: Case, task: str, answer: Any, part: Any = None) -> str:
-    return LOOK[task][_slip(case, answer, part)]
-
-
-def judge_elements(case: Case, answer: Sequence[float]) -> list[Finding]:
-    """Task 1.1: three numbers of elements."""
-    wanted = case.wanted["elements"]
-    if _same(wanted, answer):
-        return []
-    look = _look(case, "1.1", answer)
-    if look == LOOK["1.1"][""]:  # one of the three may be a slip by itself
-        names = ("input", "weight", "output")
-        wrong = [n for n, a, b in zip(names, answer, wanted, strict=True) if not _same(a, b)]
-        parts = [_look(case, "1.1", answer[names.index(name)], name) for name in wrong]
-        look = next((one for one in parts if one != look), look)
-    return [Finding(_three(answer), _three(wanted), look)]
-
-
-def _three(values: Sequence[float]) -> str:
-    names = ("input", "weight", "output")
-    return ", ".join(f"{n} {v:,}" for n, v in zip(names, values, strict=True))
-
-
-def _operations(task: str) -> Any:
-    def judge(case: Case, answer: float) -> list[Finding]:
-        wanted = case.wanted["operations"]
-        if _same(wanted, answer):
-            return []
-        look = _look(case, task, answer)
-        return [Finding(f"{answer:,} operations", f"{wanted:,} operations", look)]
-
-    return judge
-
-
-def judge_times(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
-    """Task 2.1: four numbers and a word; what only follows from another slip is not told twice."""
-    wanted, found = case.wanted["times"], []
-    for name in Times._fields:
-        mine, right = answer[name], wanted[name]
-        if _same(mine, right):
-            continue
-        if name == "bound":
-            words = (f"bound: {str(mine)[:40]!r}", f"bound: {right!r}", LOOK["2.1"]["bound"])
-        else:
-            unit = "operations for each byte" if name == "intensity" else "s"
-            words = (f"{name} {mine:.6g} {unit}", f"{name} {right:.6g} {unit}", "")
-            words = (*words[:2], _look(case, "2.1", mine, name))
-        found.append(Finding(*words))
-    compute, memory = answer["compute"], answer["memory"]
-    follows = {
-        "execution": _same(answer["execution"], max(compute, memory)),
-        "bound": answer["bound"] == ("compute" if compute > memory else "memory"),
-    }
-    causes = [one for one in found if not follows.get(one.yours.partition(" ")[0].strip(":"))]
-    return causes or found
-
-
-def judge_network(case: Case, answer: Sequence[Any]) -> list[Finding]:
-    """Task 2.2: the operators, in their order."""
-    wanted = case.wanted["network"]
-    if len(answer) != len(wanted):
-        yours, right = (f"{len(one)} operators" for one in (answer, wanted))
-        return [Finding(yours, right, LOOK["2.2"]["count"])]
-    found = []
-    for place, (mine, right) in enumerate(zip(answer, wanted, strict=True)):
-        if not _same(mine, right):
-            yours, theirs = (f"operator {place + 1}: {_operator(one)}" for one in (mine, right))
-            found.append(Finding(yours, theirs, _look(case, "2.2", mine, str(place))))
-    return found
-
-
-def _operator(pair: Sequence[Any]) -> str:
-    return f"{str(pair[0])[:40]} {pair[1]}"
-
-
-def _layer(task: str, unit: str) -> Any:
-    def judge(case: Case, answer: Mapping[str, float]) -> list[Finding]:
-        wanted = case.wanted["layer"]
-        by_look: dict[str, list[str]] = {}
-        for name, right in wanted.items():
-            if not _same(answer[name], right):
-                by_look.setdefault(_look(case, task, answer[name], name), []).append(name)
-        found = []
-        for look, names in by_look.items():
-            first, *more = names
-            also = f" (and {', '.join(more)})" if more else ""
-            yours = f"{first}: {answer[first]:,} {unit}{also}"
-            found.append(Finding(yours, f"{first}: {wanted[first]:,} {unit}", look))
-        return found
-
-    return judge
-
-
-def judge_memory(case: Case, answer: Sequence[float]) -> list[Finding]:
-    """Task 2.5: bytes of weights and of the cache."""
-    found = []
-    for name, mine, right in zip(("weights", "cache"), answer, case.wanted["memory"], strict=True):
-        if not _same(mine, right):
-            words = (f"{name}: {mine:,} bytes", f"{name}: {right:,} bytes")
-            found.append(Finding(*words, _look(case, "2.5", mine, name)))
-    return found
-
-
-def judge_ridge(case: Case, answer: float | None) -> list[Finding]:
-    """Task 2.6: the first batch that crosses, or none."""
-    wanted = case.wanted["batch"]
-    if _same(wanted, answer):
-        return []
-    yours, right = ("never" if n is None else f"batch {n:,}" for n in (answer, wanted))
-    if answer is None:
-        return [Finding(yours, right, LOOK["2.6"]["never"])]
-    if wanted is None:
-        return [Finding(yours, right, LOOK["2.6"]["always"])]
-    return [Finding(yours, right, _look(case, "2.6", answer))]
-
-
-JUDGE = {
-    "1.1": judge_elements,
-    "1.2": _operations("1.2"),
-    "1.3": _operations("1.3"),
-    "1.4": _operations("1.4"),
-    "1.5": _operations("1.5"),
-    "2.1": judge_times,
-    "2.2": judge_network,
-    "2.3": _layer("2.3", "FLOPs"),
-    "2.4": _layer("2.4", "elements"),
-    "2.5": judge_memory,
-    "2.6": judge_ridge,
 }

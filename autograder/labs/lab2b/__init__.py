@@ -1,0 +1,1 @@
+"""Lab 2B on the instructors' side."""

@@ -1,0 +1,1 @@
+"""Lab 3A on the instructors' side."""

@@ -1,0 +1,1 @@
+"""Lab 3B on the instructors' side."""

@@ -1,0 +1,54 @@
+"""How a handed-in graph differs from the reference, in words, task by task."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lab_utils.steps.compare.diff import Diff, Differs, diff
+from lab_utils.steps.dot.read import read_dot
+from lab_utils.steps.graph import Phase, phase
+
+_REFERENCE = Path(__file__).parents[2] / "reference" / "llm_mlp_ar.dot"
+_WAITS = (Differs.MUST_WAIT, Differs.NEEDLESS_WAIT)
+
+
+def compared(task: str, answer: Mapping[str, Any]) -> str:
+    """The differences of ``llm_mlp_ar.dot`` and the reference; nothing where there are none.
+
+    A different choice may be right: none of this costs points by itself.
+    """
+    if task != "4.2" or not answer["text"]:
+        return ""
+    found = diff(read_dot(_REFERENCE), read_dot(answer["text"] + "\n"))
+    if found.equal:
+        return "The file is the same graph as the reference.\n"
+    lines = ["Beside the reference (another choice may be right as well):"]
+    lines += [f"task {of}: {one.summary(limit=4)}" for of, one in by_task(found).items()]
+    return "\n".join(lines) + "\n"
+
+
+def by_task(found: Diff) -> dict[str, Diff]:
+    """The differences by the task that makes such an edge or node."""
+    parts: dict[str, list[Any]] = defaultdict(list)
+    clones = _clones(found)
+    for one in found:
+        if one.kind in _WAITS:
+            parts["4.1"].append(one)
+        elif one.node in clones or one.kind in (Differs.MISSING_NODE, Differs.EXTRA_NODE):
+            parts["2.2"].append(one)
+        else:
+            parts["3.1"].append(one)
+    return {task: Diff(tuple(ones)) for task, ones in sorted(parts.items())}
+
+
+def _clones(found: Diff) -> set[str]:
+    graphs = found.graphs[:2] if found.graphs else ()
+    return {
+        n.name
+        for graph in graphs
+        for n in graph.nodes
+        if n.meta.get("phase") and phase(n) is Phase.RECOMPUTE
+    }

@@ -1,0 +1,1 @@
+"""What counts and shows; not there when a hand-in is graded."""

@@ -1,0 +1,1 @@
+"""The virtual clock and the film of ranks; not there when a hand-in is graded."""

@@ -1,0 +1,1 @@
+"""What simulates and shows; not there when a hand-in is graded."""

@@ -1,0 +1,60 @@
+"""What is told of the nodes of a graph: which of them change their input, and a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from torch import fx
+
+from lab_utils.kit.errors import LabError
+from lab_utils.kit.files import write_whole
+from lab_utils.labs.lab3a.files import COLUMNS
+from lab_utils.labs.lab3a.programs import name_of
+
+#: Functions of Python's own that change their first argument.
+_IN_PLACE = {"iadd", "isub", "imul", "itruediv", "ifloordiv", "imatmul", "ipow", "setitem"}
+
+
+def changes_its_input(node: fx.Node, module: fx.GraphModule) -> bool:
+    """Whether running ``node`` again would change a value that others read.
+
+    PyTorch's operators that do so end in one underscore (``add_``), or are modules with
+    ``inplace=True``; Python's are ``+=`` and the like, and ``x[…] = …``.
+    """
+    if node.op == "call_module":
+        return bool(getattr(module.get_submodule(str(node.target)), "inplace", False))
+    if node.op not in ("call_function", "call_method"):
+        return False
+    name = node.target if node.op == "call_method" else getattr(node.target, "__name__", "")
+    is_marked = str(name).endswith("_") and not str(name).endswith("__")
+    return is_marked or name in _IN_PLACE or bool(node.kwargs.get("inplace"))
+
+
+def write_nodes(module: fx.GraphModule, file: str = "nodes.csv") -> str:
+    """Write a row for each node: what it is, and the shape and latency that were noted in it.
+
+    Raises:
+        LabError: a node has no note; the message names it.
+    """
+    rows: list[Sequence[Any]] = [COLUMNS]
+    for place, node in enumerate(module.graph.nodes):
+        shape, latency = _noted(node, "shape"), _noted(node, "latency")
+        target = name_of(node.target) if node.op == "call_function" else node.target
+        told = "" if shape is None else list(shape)
+        args, kwargs = str(node.args), str(dict(node.kwargs))
+        rows.append([place, node.op, target, args, kwargs, told, f"{float(latency):.6g}"])
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    write_whole(Path(file), text.getvalue())
+    return file
+
+
+def _noted(node: fx.Node, what: str) -> Any:
+    if what not in node.meta:
+        text = f"node {node.name} has no {what} yet: run NodeProp(module).propagate(…) first"
+        raise LabError(text)
+    return node.meta[what]

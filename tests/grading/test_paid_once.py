@@ -1,0 +1,64 @@
+"""A file that shows a mistake of another task: what that task has cost, the file does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.grading.judge.ruling import Ruling
+from autograder.grading.verdict import CaseVerdict
+from autograder.labs.lab4a.against_reference import compared
+from lab_utils.kit.root import ROOT
+from lab_utils.kit.task import Finding
+from lab_utils.labs.lab4a import open_graph, public_cases
+from lab_utils.steps.dot.write import write_dot
+from tests.support.judged import verdict_of
+
+REFERENCE = (ROOT / "autograder" / "reference" / "llm_mlp_ar.dot").read_text(encoding="utf-8")
+
+
+def _case(*belongs: str) -> list[CaseVerdict]:
+    findings = tuple(Finding("yours", "wanted", "look", of) for of in belongs)
+    return [CaseVerdict("the file to hand in", False, findings)]
+
+
+@pytest.mark.parametrize(
+    ("paid", "belongs", "forgiven"),
+    [
+        ({"4.1"}, ("4.1",), True),
+        ({"4.1"}, ("4.1", "2.2"), False),
+        ({"2.2", "4.1"}, ("4.1", "2.2"), True),
+        (set(), ("4.1",), False),
+        ({"4.1"}, ("",), False),
+        ({"4.1"}, (), False),
+    ],
+)
+def test_only_what_has_been_paid_for_is_forgiven(
+    paid: set[str], belongs: tuple[str, ...], forgiven: bool
+) -> None:
+    ruling = Ruling(None, None, None)  # type: ignore[arg-type]
+    ruling.paid |= paid
+    cases, note = ruling._forgiven(_case(*belongs))
+    assert all(case.passed for case in cases) == (forgiven or not belongs)
+    assert ("Paid for in task" in note) == forgiven
+
+
+def test_a_file_whose_clones_do_not_wait_saves_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "llm_mlp_ar.dot"
+    write_dot(open_graph("llm_mlp.rewired"), file)
+    verdict = verdict_of("lab4a", "4.2", file, public_cases("4.2"))
+    (_, findings), *_ = verdict.found
+    assert {one.belongs for one in findings} == {"4.1"}
+    assert "This is task 4.1" in str(verdict)
+
+
+def test_differences_from_the_reference_are_told_by_task() -> None:
+    assert "the same graph" in compared("4.2", {"text": REFERENCE})
+    unguarded = write_dot(open_graph("llm_mlp.rewired"))
+    told = compared("4.2", {"text": unguarded})
+    assert "task 4.1" in told
+    assert "task 3.1" not in told
+    injected = write_dot(open_graph("llm_mlp.injected"))
+    assert "task 3.1" in compared("4.2", {"text": injected})
+    assert compared("1.5", {"text": REFERENCE}) == ""

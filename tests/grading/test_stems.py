@@ -1,0 +1,101 @@
+"""Warm processes grow from one stem: they share libraries, and nothing of each other's kits."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from autograder.grading.sandbox import (
+    Code,
+    Executor,
+    Isolation,
+    Job,
+    Limits,
+    Notebook,
+    Result,
+    SandboxFailed,
+)
+from autograder.grading.sandbox.host.cut import Cut, Kit
+from autograder.grading.sandbox.host.pool import libraries_of
+from autograder.grading.sandbox.host.stems import Stem, own_stems, sharing
+
+pytestmark = pytest.mark.xdist_group("sandboxes")
+
+LIMITS = Limits(cell_seconds=30, grace_seconds=2)
+CUT = Kit(Cut(frozenset({"kit/words.py"})), ("lab_utils.kit.errors",))
+WHOLE = Kit(Cut(), ("lab_utils.kit.words",))
+LOOK = """
+import os, subprocess, sys
+print("words" if "lab_utils.kit.words" in sys.modules else "none", "in memory")
+for start in ("/kits", "/kit", os.environ["PYTHONPATH"], "/"):
+    for folder, _, names in os.walk(start):
+        if any("words" in name and folder.rstrip("/").endswith(("kit", "kit/__pycache__"))
+               for name in names):
+            print("words on disk")
+import_it = [sys.executable, "-c", "import lab_utils.kit.words"]
+print(subprocess.run(import_it, stderr=subprocess.DEVNULL).returncode, "from a child")
+"""
+LEVELS = [Isolation.FULL, Isolation.NAMESPACES, Isolation.LIMITS]
+
+
+def shown(result: Result) -> list[set[str]]:
+    """The lines that each notebook prints."""
+    return [
+        {line for cell in book.cells for o in cell.outputs for line in str(o["text"]).splitlines()}
+        for book in result.notebooks
+    ]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_one_kit_lacks_is_nowhere_though_another_has_it(level: Isolation) -> None:
+    """In memory, on disk, and for a process of the student's, in whatever order they come."""
+    books = [Notebook(name, [Code("c", LOOK)]) for name in ("whole", "cut", "whole", "cut")]
+    with Executor(level, limits=LIMITS, jobs=1, kits={"cut": CUT, "whole": WHOLE}) as executor:
+        if executor.reached.level is not level:
+            pytest.skip(str(executor.reached))
+        whole, cut, *again = shown(executor.run(Job("a", books)))
+    assert whole == {"words in memory", "words on disk", "0 from a child"}
+    assert cut == {"none in memory", "1 from a child"}
+    assert again == [whole, cut]
+
+
+def test_stems_import_nothing_of_a_kit() -> None:
+    assert libraries_of([Kit(Cut(), ("wave", "lab_utils.kit.words")), CUT]) == ("wave",)
+    with own_stems() as stems:
+        house = stems.house()
+        reached = stems.reach(house, Isolation.NONE, Isolation.NONE)
+        (house.bare / "lab_utils.py").touch()
+        with (
+            pytest.raises(SandboxFailed, match="part of a kit"),
+            stems.lent(reached, house, ["lab_utils"]) as stem,
+        ):
+            stem.start(1_000_000)
+
+
+def test_a_stem_is_handed_on_and_replaced_when_it_has_died() -> None:
+    """Nothing of an executor is left for the next one but the libraries."""
+    found: list[Any] = []
+    with sharing():
+        for variable in ("ONE", "OTHER"):
+            with Executor(
+                limits=LIMITS, jobs=1, preload=("wave",), environment={variable: "set"}
+            ) as executor:
+                cell = "import os\nprint(sorted({'ONE', 'OTHER'} & set(os.environ)))"
+                job = Job("a", [Notebook("n", [Code("c", cell)])])
+                found.append(shown(executor.run(job)))
+                stem = next(s for s in _all(executor) if s.process)
+                if variable == "OTHER":
+                    os.kill(stem.process, 9)
+                    found.append(shown(executor.run(job)))
+                found.append(stem)
+    one, first, other, after, second = found
+    assert first is second
+    assert (one, other, after) == ([{"['ONE']"}], [{"['OTHER']"}], [{"['OTHER']"}])
+
+
+def _all(executor: Executor) -> list[Stem]:
+    team = executor._idle.get()
+    executor._idle.put(team)
+    return [worker._stem for worker in team._workers.values()]

@@ -1,0 +1,9 @@
+"""Cells that students might write in Lab 3B, a module for each notebook."""
+
+from __future__ import annotations
+
+from tests.labs.lab3b.catalogue import models, pipeline, ranks
+from tests.labs.lab3b.catalogue.cell import Cell
+
+WRONG: list[Cell] = [*ranks.WRONG, *pipeline.WRONG, *models.WRONG]
+RIGHT: list[Cell] = [*ranks.RIGHT, *pipeline.RIGHT, *models.RIGHT]
