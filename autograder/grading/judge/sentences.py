@@ -57,8 +57,11 @@ class Sentence:
         return True
 
     def stands_in(self, texts: Iterable[str]) -> bool:
-        """Whether one of ``texts`` is this, or holds a fixed part of it of more than one word."""
-        parts = [part for part in self.parts if " " in part]
+        """Whether one of ``texts`` is this, or holds a fixed part of it of more than one word.
+
+        The spaces around a part do not count: what an answer is filled in between may bring them.
+        """
+        parts = [part.strip() for part in self.parts if " " in part.strip()]
         return any(self.told == text or any(part in text for part in parts) for text in texts)
 
 
