@@ -101,4 +101,5 @@ def _where(chain: Sequence[BaseException]) -> str:
 
 def _is_students(filename: str) -> bool:
     installed = ("site-packages", "lab_utils", "/lib/python")
-    return not any(part in filename for part in installed)
+    compiled = (".pyx", ".pxi")  # told without a folder, as pandas/_libs/index.pyx
+    return not filename.endswith(compiled) and not any(part in filename for part in installed)

@@ -52,7 +52,7 @@ from lab_utils.labs.lab2a import CONVS, GEMMS, check
 # the array, and look for the PEs that do nothing.
 
 # %%
-systolic_film((6, 4, 5), 4, 4)
+systolic_film((6, 4, 5), 4, 4)  # (M, N, K), then the rows and columns of the array
 
 # %% [markdown]
 # The film is a simulation of every register of the array. It also multiplies: what comes out is
@@ -114,6 +114,10 @@ check("1.1", gemm_of)
 # <details><summary>Help: weight-stationary</summary>
 # PE (i, j) holds B[i, j], and B is K x N. Each row of A goes by once.
 # </details>
+# <details><summary>Help: input-stationary</summary>
+# A stays, and A is M x K. But sums move down, as with weights: so what is summed, K, lies along
+# the rows, and A is stored on its side.
+# </details>
 
 
 # %% solution=t12
@@ -172,8 +176,9 @@ check("1.3", fold_cycles)
 # cycles. Folds run one after the other and do not overlap. What is left over at the edges needs
 # folds of its own.
 #
-# Return the number that **SCALE-Sim reports**. It numbers the cycles from 0 and reports the number
-# of the last one, so it is one less than the cycles that pass.
+# Return the number that **SCALE-Sim reports**. It numbers the cycles of the layer from 0, all
+# folds in a row, and reports the number of the last one. So it is one less than the cycles that
+# pass in all.
 
 
 # %% solution=t14
@@ -250,7 +255,8 @@ for dataflow in ("os", "ws", "is"):
 # > network that could not exist. The course's figures are those of the file as it is, so we keep
 # > it; now you know.
 #
-# Try other arrays in the film: which one would you build for a product with K = 2? And for N = 1?
+# Try other products and arrays in the film, which takes (M, N, K), rows, columns. Which array and
+# dataflow would you choose for a product with K = 2? And for N = 1?
 
 # %%
 systolic_film((3, 9, 2), 3, 3)

@@ -158,8 +158,8 @@ check("2.2", system_cfg)
 #
 # Three designs, a few seconds each where SCALE-Sim is installed; elsewhere recorded runs are
 # shown, and it says so. The products go in a run of their own: SCALE-Sim must be told that a file
-# lists M, N, K (its option is `-i gemm`). Without it, it takes a product for a convolution and
-# stops, or worse, does not.
+# lists M, N, K (its option is `-i gemm`; the cell gives it). Without that option it takes a product
+# for a convolution: mostly it stops then, but sometimes it goes on and reports nonsense.
 
 # %%
 designs = [next(one for one in recorded() if one.dataflow == flow) for flow in ("os", "ws", "is")]
@@ -228,9 +228,10 @@ for design, texts in zip(designs, reports, strict=True):
 # ## Task 2.4: stalls behind a double buffer (½ point, about 3 lines)
 #
 # You get all misses of a layer as numpy arrays. `cycles[i]` is the cycle in which miss i is asked
-# for **if nothing ever stalls**; `halves[i]` is the number of the half that it waits for. A demand
-# of cycle c is served in time if its half is there at c + 1. If it is not, the *whole* array waits,
-# and everything that follows happens later.
+# for **if nothing ever stalls**; `halves[i]` is the number k of the half that it waits for. A demand
+# of cycle c is in time if its half is there at c + 1 or before. If not, it is late by the cycles
+# from c + 1 to the arrival of its half: the *whole* array waits, and everything that follows
+# happens later.
 #
 # Return how many cycles the array waits in all. If there is no miss at all, that is 0. Arrays, not
 # loops: this runs for thousands of designs.
@@ -346,6 +347,7 @@ both = [
 ]
 for number in (0, 1):
     print(f"objective {number + 1}")
+    # Rounded: two sums that are equal on paper may differ in their last digit.
     for rank, place in enumerate(ten_best([round(pair[number], 9) for pair in both]), 1):
         print(
             f"  {rank:2}  {both[place][number]:9.4f}  {space_designs[place]}, {space['cycles'][place]:,} cycles"
@@ -354,7 +356,8 @@ for number in (0, 1):
 # %% [markdown]
 # The course wants these lists as files: `system1.cfg` for the best design, and so on, and a merged
 # report of both runs, `COMPUTE_REPORT1.csv`. They go to a folder for each objective. The reports
-# come from our model; you saw above how close it is. Run SCALE-Sim on one of them if you like.
+# come from our model; you saw above how close it is. It leaves out SCALE-Sim's last column,
+# `Compute Util %`, which no task needs. Run SCALE-Sim on one of the designs if you like.
 
 # %%
 for number in (0, 1):

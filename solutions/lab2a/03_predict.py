@@ -54,8 +54,8 @@ for design in designs[:5]:
 # %% [markdown]
 # ## Task 3.1: how wrong is a prediction? (¼ point, about 3 lines)
 #
-# The slowest design takes ten times as long as the fastest. With squared errors in cycles the slow
-# ones would decide everything. So measure each error **relative** to what is right:
+# The slowest design takes fourteen times as long as the fastest. With squared errors in cycles the
+# slow ones would decide everything. So measure each error **relative** to what is right:
 # |predicted − cycles| / cycles. Return the mean over all designs, in per cent.
 
 
@@ -115,7 +115,7 @@ print(f"{relative_error(guesses, [family_cycles[one] for one in test]):.1f} % on
 # ## Task 3.2: a split without leaks (½ point, about 10 lines)
 #
 # Split a list of `designs` into two lists of places (counted from 0): to learn from, and to test
-# with. Each design is in one of them. About a quarter is for the test (between 15 and 35 per
+# with. Each design is in exactly one of them. About a quarter is for the test (between 15 and 35 per
 # cent). **Twins are never on different sides.**
 #
 # <details><summary>Help: how do I keep twins together?</summary>
@@ -160,12 +160,17 @@ check("3.2", split)
 # that twice the PEs take half the time. You know that: it is the formula. So let the model learn
 # only what the formula does not know: the ratio cycles / formula.
 # </details>
-# <details><summary>Help: the ratio goes from 1 to 6</summary>
+# <details><summary>Help: the ratio goes from 1 to 5</summary>
 # Learn its logarithm, and multiply the formula by <code>exp</code> of what the model says. Then an
 # error of 10 % is as bad for a small design as for a large one.
 # </details>
 # <details><summary>Help: the dataflow is a word</summary>
 # Not 0, 1, 2: that would say that ws lies between os and is. Three columns, each 0 or 1.
+# </details>
+# <details><summary>Help: I learn the ratio, and it is still not enough</summary>
+# A straight line (or a plane) is too stiff. Stalls do not grow evenly: they begin where something
+# no longer fits, and only in some dataflows. Trees can jump, and the mean of many trees is steadier
+# than one: <code>RandomForestRegressor</code> and its relatives.
 # </details>
 
 

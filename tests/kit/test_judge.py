@@ -58,3 +58,12 @@ def test_the_line_of_a_student_is_found_behind_an_error_that_wraps_another() -> 
     exec(compile(code, "<solve>", "exec"), space)
     reply = attempt(TASK, lambda function, _: function(1), space["solve"], {})
     assert "line 4 of solve" in reply["look"]
+
+
+def test_the_line_of_a_student_is_found_above_compiled_code() -> None:
+    """pandas' own lines have no folder: they are not the student's."""
+    code = "def solve(x):\n    import pandas\n    return pandas.Series([1], ['a'])['b']\n"
+    space: dict = {}
+    exec(compile(code, "<solve>", "exec"), space)
+    reply = attempt(TASK, lambda function, _: function(1), space["solve"], {})
+    assert "line 3 of solve" in reply["look"]

@@ -42,12 +42,17 @@ def totals(case: Case, answer: Sequence[float]) -> Drawing:
 
 
 def predictions(case: Case, answer: Sequence[float]) -> Drawing:
-    """Task 3.3: each design's cycles, predicted and true."""
+    """Task 3.3: each design's cycles, predicted and true; what is too far off is marked."""
+    limit = case.wanted["limit"]
+
+    def row(design: Sequence[Any], mine: float, wanted: float) -> Row:
+        off = 100 * (mine - wanted) / wanted
+        name = f"{design[0]} x {design[1]} {design[-1]}, {off:+.0f} %"
+        mark = "" if abs(off) < limit else f"more than {limit:.1f} %"
+        return Row(name, (Bar(length(mine), length(wanted)),), mark)
+
     rows = [
-        Row(
-            f"{design[0]} x {design[1]} {design[-1]}, {100 * (mine - wanted) / wanted:+.0f} %",
-            (Bar(length(mine), length(wanted)),),
-        )
+        row(design, mine, wanted)
         for design, mine, wanted in list(
             zip(case.given["asked"], answer, case.wanted["cycles"], strict=True)
         )[:12]

@@ -154,6 +154,17 @@ def judge_cycles(case: Case, answer: float) -> list[Finding]:
     mistakes.insert(
         0, (wanted + 1, "SCALE-Sim counts cycles from 0 and reports the number of the last one.")
     )
+    folds = ceil(rows / height) * ceil(columns / width)
+    mistakes += [
+        (folds * (fold - 1), "Cycles are numbered over all folds in a row: one less in all."),
+        *(
+            (
+                (down + 1) * (across + 1) * fold - less,
+                "Where nothing is left over there is no fold for it: round up, do not add one.",
+            )
+            for less in (1, 0)
+        ),
+    ]
     look = named(answer, mistakes, "How many folds are there, and how long is each?")
     return [Finding(f"{answer:,} cycles", f"{wanted:,} cycles", look)]
 

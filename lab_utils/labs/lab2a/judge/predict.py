@@ -101,7 +101,10 @@ def judge_predict(case: Case, answer: Sequence[float]) -> list[Finding]:
         "mean": "The mean of all known cycles does better than that: is it the right scale?",
         "tree": "A decision tree that knows no physics does as well: put folds into the features.",
         "formula": "The formula without stalls does as well: let a model learn what it leaves out.",
-        "target": "Let a model learn the ratio of cycles to the formula, not the cycles.",
+        "target": (
+            "Let a model learn the ratio of cycles to the formula, not the cycles. If it does: "
+            "stalls begin suddenly, and a straight line cannot follow them. Trees can."
+        ),
     }[case.wanted["against"]]
     if min(answer) <= 0:
         look = "Cycles are never negative: learn their logarithm, or a ratio."
