@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from autograder.authoring.derived import CaseData
+from autograder.authoring.derived import CaseData, in_parts
 from autograder.labs.lab2a import oracle
 from autograder.labs.lab2a.cases import case, numbered
 from lab_utils.instruments.systolic.designs import design_space
@@ -24,34 +24,48 @@ def search_cases(which: str) -> dict[str, list[CaseData]]:
     }
 
 
+_Misses = tuple[list[int], list[int], int]
+
+
 def _stall_cases(which: str, rng: np.random.Generator) -> list[CaseData]:
-    made: dict[str, tuple[list[int], list[int], int]] = {
-        "three misses, by hand": ([4, 20, 30], [1, 2, 4], 12),
-        "always in time": ([30, 60, 95], [1, 2, 3], 12),
+    if which == "public":
+        return [
+            _stall_case("three misses, by hand", ([4, 20, 30], [1, 2, 4], 12)),
+            _stall_case("always in time", ([30, 60, 95], [1, 2, 3], 12)),
+        ]
+    never_late: list[_Misses] = [
+        ([50, 120, 300], [1, 2, 3], 42),
+        ([33, 71], [1, 2], 30),
+        ([90, 95, 190, 400], [2, 3, 4, 6], 28),
+        ([61], [3], 19),
+    ]
+    middle: _Misses = ([3, 9, 200, 260], [1, 6, 7, 8], 22)
+    first: _Misses = ([0, 90, 190], [3, 4, 5], 31)
+    parts = {
+        "the worst miss is in the middle": [middle, never_late[0]],
+        "the first miss is the worst": [first, never_late[1]],
+        "never late": [never_late[2], ([8, 300, 700], [2, 3, 5], 17)],
+        "nothing misses": [([], [], 12), ([2, 55, 230], [1, 7, 8], 26)],
+        "whole rounds": [_random_misses(rng, 25, 9), ([5, 15, 400], [2, 4, 5], 22)],
+        "many misses": [_random_misses(rng, 60, 3), never_late[3]],
+        "few misses, slow memory": [_random_misses(rng, 5, 2, 83)],
     }
-    if which == "hidden":
-        made = {
-            "the worst miss is in the middle": ([3, 9, 200, 260], [1, 6, 7, 8], 22),
-            "the first miss is the worst": ([0, 90, 190], [3, 4, 5], 31),
-            "never late": ([50, 120, 300], [1, 2, 3], 42),
-            "nothing misses": ([], [], 12),
-            "whole rounds": _random_misses(rng, 25, 9),
-            "many misses": _random_misses(rng, 60, 3),
-            "few misses, slow memory": _random_misses(rng, 5, 2, 83),
-        }
     return [
-        case(
-            name,
-            {"cycles": cycles, "halves": halves, "period": period},
-            stalls=oracle.stalls_cycle_by_cycle(cycles, halves, period),
-        )
-        for name, (cycles, halves, period) in made.items()
+        in_parts(name, [_stall_case(name, part) for part in misses])
+        for name, misses in parts.items()
     ]
 
 
-def _random_misses(
-    rng: np.random.Generator, many: int, most: int, period: int = 22
-) -> tuple[list[int], list[int], int]:
+def _stall_case(name: str, misses: _Misses) -> CaseData:
+    cycles, halves, period = misses
+    return case(
+        name,
+        {"cycles": cycles, "halves": halves, "period": period},
+        stalls=oracle.stalls_cycle_by_cycle(cycles, halves, period),
+    )
+
+
+def _random_misses(rng: np.random.Generator, many: int, most: int, period: int = 22) -> _Misses:
     cycles = np.sort(rng.choice(40 * many, many, replace=False))
     halves = np.cumsum(rng.integers(1, most + 1, many))
     return cycles.tolist(), halves.tolist(), period

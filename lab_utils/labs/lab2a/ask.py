@@ -9,6 +9,7 @@ from typing import Any
 from lab_utils.instruments.systolic.designs import Conv, Design, Gemm
 from lab_utils.kit.answers import a_type, collection, number
 from lab_utils.kit.errors import BadAnswer
+from lab_utils.kit.parts import asked_in_parts
 from lab_utils.kit.task import Ask
 
 _LONGEST = 20_000  # numbers, or characters of a text
@@ -148,14 +149,14 @@ def _places(value: Any, many: int) -> list[int]:
 
 ASK: dict[str, Ask] = {
     "1.1": ask_gemm,
-    "1.2": ask_mapped,
-    "1.3": ask_fold,
+    "1.2": asked_in_parts(ask_mapped),
+    "1.3": asked_in_parts(ask_fold),
     "1.4": ask_cycles,
     "1.5": ask_efficiency,
     "2.1": ask_topology,
     "2.2": ask_config,
     "2.3": ask_totals,
-    "2.4": ask_stalls,
+    "2.4": asked_in_parts(ask_stalls),
     "2.5": ask_scores,
     "2.6": ask_best,
     "2.7": ask_swings,

@@ -419,6 +419,13 @@ def test_a_picture_shows_yours_beside_what_is_wanted(task: str) -> None:
     assert "aria-label" in picture.svg
 
 
+def test_a_prediction_that_is_far_off_is_marked() -> None:
+    case = LAB.public_cases("3.3")[0]
+    near, far = (SHOW["3.3"](case, [by * one for one in case.wanted["cycles"]]) for by in (1, 9))
+    assert "✗" not in near.svg
+    assert "✗ more than" in far.svg
+
+
 def test_choosing_a_design_on_the_front_plays_its_film() -> None:
     designs = [
         Design(3, 3, 1, 1, 1, "os"),

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from lab_utils.kit.parts import judged_in_parts
 from lab_utils.kit.task import Judge
 from lab_utils.labs.lab2a.judge import array, files, predict, search
 
 JUDGE: dict[str, Judge] = {
     "1.1": array.judge_gemm,
-    "1.2": array.judge_mapped,
-    "1.3": array.judge_fold,
+    "1.2": judged_in_parts(array.judge_mapped),
+    "1.3": judged_in_parts(array.judge_fold),
     "1.4": array.judge_cycles,
     "1.5": array.judge_efficiency,
     "2.1": files.judge_topology,
     "2.2": files.judge_config,
     "2.3": files.judge_totals,
-    "2.4": search.judge_stalls,
+    "2.4": judged_in_parts(search.judge_stalls),
     "2.5": search.judge_scores,
     "2.6": search.judge_best,
     "2.7": search.judge_swings,
