@@ -180,7 +180,9 @@ print(f"{broken} laws broken on 200 traces")
 # You may think, or let the machine search: try random traces until one does it. Take a few more
 # different lines than fit, and traces of some dozens of accesses; within some thousand trials one
 # turns up. The check counts the misses of your trace itself. But a search stands on your `misses`:
-# with a FIFO that is not right yet it never ends, or finds the wrong thing. So pass task 1.1 first.
+# with a FIFO that is not right yet it never ends, or finds the wrong thing. So pass task 1.1 first,
+# and let the search give up after 20,000 trials. (If `misses` is still wrong when you hand in, this
+# task is tried with a right one.)
 #
 # <details><summary>Help: my search takes long</summary>
 # <code>size + 3</code> different lines and about <code>10 * size</code> accesses are good. Give the random numbers a seed, so that the result is the same every time.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from lab_utils.instruments.systolic.designs import Conv
 from lab_utils.kit.answers import collection, described, fields_told, number, numbers
+from lab_utils.kit.borrow import lent_as_text
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.kit.parts import asked_in_parts
-from lab_utils.kit.task import Ask, Borrow, Call
+from lab_utils.kit.task import Ask, Borrow
 from lab_utils.labs.lab2b.machine import Claim, Point
 
 _LONGEST = 20_000  # numbers in an answer
@@ -105,13 +106,4 @@ ASK: dict[str, Ask] = {
 }
 
 
-def _misses(call: Call) -> Callable[..., list[int]]:
-    def misses(trace: Any, size: Any, policy: Any = "LRU") -> list[int]:
-        lines = [int(line) for line in trace]
-        told: list[int] = call({"trace": lines, "size": int(size), "policy": str(policy)})
-        return told
-
-    return misses
-
-
-BORROWED: dict[str, Borrow] = {"misses": _misses}
+BORROWED: dict[str, Borrow] = {"misses": lent_as_text("misses")}

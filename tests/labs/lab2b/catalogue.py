@@ -50,6 +50,7 @@ def _misses(name: str, old: str, new: str, *says: str, most: float = 0.5) -> Cel
 RIGHT_MISSES = "def misses(trace, size, policy):\n" + "\n".join(
     f"    {line}" for line in MISSES.splitlines()
 )
+LRU_ALONE = RIGHT_MISSES.replace('policy == "LRU"', "True")
 LEVELS = """\
 lines = [a // LINE for a in addresses]
 asked = [lines[p] for p in misses(lines, l1, "LRU")]
@@ -508,6 +509,17 @@ RIGHT = (
         "1.3",
         "by thinking",
         "n = size\nreturn [*range(n + 1), *range(n - 1), n + 1, *range(n + 2)]",
+    ),
+    _cell(
+        "1.3",
+        "with a FIFO that is LRU, for which a right one is lent",
+        "rng = random.Random(0)\n"
+        "for _ in range(2000):\n"
+        "    trace = [rng.randrange(size + 3) for _ in range(10 * size)]\n"
+        "    if len(misses(trace, size + 1, 'FIFO')) > len(misses(trace, size, 'FIFO')):\n"
+        "        break\n"
+        "return trace",
+        before=LRU_ALONE,
     ),
     _cell(
         "1.4",

@@ -9,8 +9,9 @@ import torch
 import torch.distributed as dist
 
 from lab_utils.instruments.ranks import compute
+from lab_utils.kit.borrow import lent_as_text
 from lab_utils.kit.errors import BadAnswer
-from lab_utils.kit.task import Ask, Borrow, Call
+from lab_utils.kit.task import Ask, Borrow
 from lab_utils.labs.lab3b.ask.running import (
     BACKWARD,
     a_tensor,
@@ -153,18 +154,6 @@ def ask_block(function: Any, given: Mapping[str, Any]) -> Any:
     return asked_of_ranks(given, job)
 
 
-def _lent(name: str) -> Borrow:
-    """A right version of a function, whose text comes from elsewhere when it is needed."""
-
-    def borrow(call: Call) -> Callable[..., Any]:
-        space: dict[str, Any] = {}
-        exec(call([]), space)
-        found: Callable[..., Any] = space[name]
-        return found
-
-    return borrow
-
-
 ASK: dict[str, Ask] = {
     "1.1": ask_reduce_scatter,
     "1.2": ask_all_gather,
@@ -174,4 +163,6 @@ ASK: dict[str, Ask] = {
     "1.6": ask_dropout,
     "1.7": ask_block,
 }
-BORROWED: dict[str, Borrow] = {name: _lent(name) for name in ("column_linear", "row_linear")}
+BORROWED: dict[str, Borrow] = {
+    name: lent_as_text(name) for name in ("column_linear", "row_linear")
+}
