@@ -163,6 +163,4 @@ ASK: dict[str, Ask] = {
     "1.6": ask_dropout,
     "1.7": ask_block,
 }
-BORROWED: dict[str, Borrow] = {
-    name: lent_as_text(name) for name in ("column_linear", "row_linear")
-}
+BORROWED: dict[str, Borrow] = {name: lent_as_text(name) for name in ("column_linear", "row_linear")}
