@@ -69,8 +69,8 @@ _PUBLIC_PRODUCTS: Products = {
 _HIDDEN_PRODUCTS: Products = {
     "other products": (m.FourProducts, ((3, 3), (3, 3)), "fx.Tracer"),
     "odd names": (m.OddNames, _SQUARE, "fx.Tracer"),
-    "arguments by name": (m.Named, _SQUARE, "fx.Tracer"),
-    "in place": (m.InPlace, ((2, 3), (2, 3)), "fx.Tracer"),
+    "arguments by name": (m.NamedBlock, _SQUARE, "WholeBlocks"),
+    "in place": (m.InPlaceBlock, _SQUARE, "WholeBlocks"),
     "blocks that are looked into": (m.TwoBlocks, _SQUARE, "fx.Tracer"),
     "blocks that stay whole": (m.TwoBlocks, _SQUARE, "WholeBlocks"),
 }

@@ -39,23 +39,6 @@ class OddNames(nn.Module):
         return operator.mul(x, mul) - torch.mul(mul, x).sub(mul)
 
 
-class Named(nn.Module):
-    """Arguments by name, a product that two read, one of a number."""
-
-    def forward(self, x: T, y: T) -> T:
-        product = torch.mul(input=x, other=y)
-        return torch.mul(product, 4) + product.mul(x) * y
-
-
-class InPlace(nn.Module):
-    """A product that is put into its first factor stays."""
-
-    def forward(self, x: T, y: T) -> T:
-        z = torch.mul(x, 2)
-        z.mul_(y)
-        return torch.sub(z, torch.mul(y, z))
-
-
 class Block(nn.Module):
     """A product inside a module."""
 
@@ -72,6 +55,23 @@ class WithBlock(nn.Module):
 
     def forward(self, x: T, y: T) -> T:
         return torch.mul(self.whole(x, y), x)
+
+
+class NamedBlock(WithBlock):
+    """Arguments by name, a product that two read, one of a number."""
+
+    def forward(self, x: T, y: T) -> T:
+        product = torch.mul(input=self.whole(x, y), other=y)
+        return torch.mul(product, 4) + product.mul(x) * y
+
+
+class InPlaceBlock(WithBlock):
+    """A product that is put into its first factor stays."""
+
+    def forward(self, x: T, y: T) -> T:
+        z = torch.mul(x, 2)
+        z.mul_(self.whole(y, x))
+        return torch.sub(z, torch.mul(y, z))
 
 
 class TwoBlocks(WithBlock):
@@ -151,7 +151,7 @@ class Attend(nn.Module):
         self.inner = Holder(torch.ones(8, 8).triu(1))
 
     def forward(self, x: T) -> T:
-        tokens = x.size(1)
+        tokens = x.shape[1]
         queries, keys, values = self.qkv(x).chunk(3, dim=-1)
         scores = queries @ keys.transpose(-2, -1)
         scores.div_(2)
@@ -179,7 +179,7 @@ class WordsInPlace(nn.Module):
 
     def forward(self, tokens: T) -> tuple[T, dict[str, T]]:
         x = torch.sub(self.inner["words"](tokens), 1)
-        y = self.inner["act"](x)
+        y = self.inner["act"](x.view(x.size()))
         return self.norm(self.dropout(y)), {"kept": x, "twice": torch.add(input=x, other=y)}
 
 
@@ -195,11 +195,13 @@ class Written(nn.Module):
         y = x.clone()
         y.index_add_(0, at, self.ticket(x)[: at.size(0)])
         y.mul_(2)
+        left, right = y.chunk(2, dim=1)
+        y = torch.cat((right, left), dim=1)
         return self.linear(torch.add(y, self.inner.held).to(dtype=torch.float32))
 
 
 class Branches(nn.Module):
-    """One value that many read, two that are stacked, one that nobody reads."""
+    """One value that many read, two halves that are stacked, one value that nobody reads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -209,5 +211,6 @@ class Branches(nn.Module):
     def forward(self, x: T) -> T:
         hidden = self.up(x) - self.inner.held
         hidden.sum()
-        both = torch.stack([hidden[:, ::2], hidden[:, 1::2]], dim=1)
+        left, right = hidden.split(3, dim=1)
+        both = torch.stack([left[:, ::2], right[:, 1:]], dim=1)
         return self.gelu(both).permute(1, 0, 2).contiguous().exp_()

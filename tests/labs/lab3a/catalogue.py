@@ -78,7 +78,6 @@ WRONG = (
         _TEST,
         '"mul" in node.name',
         "ask for its kind first",
-        keeps=0.8,
     ),
     Cell("not recompiled", "1.1", _WHOLE.format(_SET), "recompile()"),
     Cell(
@@ -91,9 +90,7 @@ WRONG = (
         "node.target = torch.div; break",
         "left",
     ),
-    _swap(
-        "1.1", "another tracer", "tracer_class().trace", "fx.Tracer().trace", "tracer_class", 0.8
-    ),
+    _swap("1.1", "another tracer", "tracer_class().trace", "fx.Tracer().trace", "tracer_class"),
     _swap("1.1", "a graph", "return fx.GraphModule(module, graph)", "return graph", "GraphModule"),
     # 1.2
     _swap("1.2", "no slices", "isinstance(argument, slice)", "argument is slice", "inside a slice"),
@@ -139,7 +136,6 @@ WRONG = (
         "return value, (clock() - start) * 1e3",
         "return value, 0.0",
         "a latency too",
-        0.7,
     ),
     # 1.4
     _swap(
@@ -148,7 +144,6 @@ WRONG = (
         _SHAPE,
         "list(value if isinstance(value, torch.Size) else getattr(value, 'shape', [])) or None",
         "torch.Size",
-        0.9,
     ),
     _swap(
         "1.4",
@@ -159,7 +154,6 @@ WRONG = (
             "([len(value)] if type(value) is tuple else None)",
         ),
         "a tuple of tensors",
-        0.9,
     ),
     _swap("1.4", "in place again", _ONCE, "False", "they run once"),
     _swap("1.4", "no dots", 'path.split(".")', "[path]", "A target with dots is a path"),
@@ -272,7 +266,7 @@ WRONG = (
     ),
     _swap("1.6", "output too", ' if node.op != "output"', "", "computes nothing"),
     _swap("1.6", "fastest", ", reverse=True", "", ""),
-    _swap("1.6", "two", "[:3]", "[:2]", "Three of them", 0.8),
+    _swap("1.6", "two", "[:3]", "[:2]", "Three of them"),
     _swap("1.6", "names", '(node.name, node.meta["latency"])', "node.name", "A collection"),
 )
 
