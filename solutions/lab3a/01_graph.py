@@ -228,8 +228,9 @@ check("1.3", timed)
 #
 # Now the interpreter. `NodeProp(module).propagate(*args)` goes through `module.graph.nodes`, gives
 # every node its value, notes its shape in the node, and returns what the module would return. The
-# table above says what each of the six kinds gives. Write it **by hand**: `fx.Interpreter` does
-# the same, and is switched off in the check.
+# table above says what each of the six kinds gives. Write it **by hand**: PyTorch's
+# `fx.Interpreter` (and `ShapeProp`, which is built on it) does the same, and is switched off in the
+# check, under whatever name you call it. You may read how it does it; then write your own.
 #
 # In each node note
 #

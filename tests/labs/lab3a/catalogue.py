@@ -203,6 +203,25 @@ WRONG = (
         "fx.Interpreter is at work",
     ),
     Cell(
+        "PyTorch's own interpreter, under another name",
+        "1.4",
+        "Copy = type('Copy', (), dict(vars(fx.Interpreter)))\n"
+        "class NodeProp:\n"
+        "    def __init__(self, module):\n"
+        "        self.module = module\n"
+        "    def propagate(self, *args):\n"
+        "        inner = Copy(self.module)\n"
+        "        def noted(node):\n"
+        "            value = Copy.run_node(inner, node)\n"
+        "            is_tensor = isinstance(value, torch.Tensor)\n"
+        "            node.meta['shape'] = list(value.shape) if is_tensor else None\n"
+        "            return value\n"
+        "        inner.run_node = noted\n"
+        "        return inner.run(*args)\n",
+        "fx.Interpreter is at work",
+        keeps=0,
+    ),
+    Cell(
         "a child of PyTorch's own interpreter",
         "1.4",
         "class NodeProp(fx.Interpreter):\n"
