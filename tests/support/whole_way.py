@@ -12,10 +12,13 @@ import zipfile
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
+from autograder.release.contents import make_release
+from lab_utils.kit.lab import lab_called
 from lab_utils.kit.root import ROOT
 from tests.support.sample_course import (
     as_colab,
@@ -123,3 +126,69 @@ def grade(
     (table,) = into.rglob("grades.csv")
     with table.open(encoding="utf-8") as file:
         return table.parent, {row["name"]: row for row in csv.DictReader(file)}
+
+
+class WholeWay(NamedTuple):
+    """What was told and written on the way from a release to a table of grades."""
+
+    idle: str
+    """What the packer tells Charles Babbage, who has filled in nothing."""
+    packed: str
+    """What it tells Ada Lovelace, who has filled in everything."""
+    rows: dict[str, dict[str, str]]
+    """Rows of grades.csv by name; Grace Hopper and Alan Turing hand in what Ada wrote, as Colab
+    and VS Code save it."""
+    page: str
+    """Ada's feedback."""
+
+    def points(self, name: str, *tasks: str) -> list[str]:
+        """What somebody has for some tasks, as it stands in the table."""
+        return [self.rows[name][task] for task in tasks]
+
+
+SOLVED = ("Lovelace Ada", "Hopper Grace", "Turing Alan")
+
+
+def whole_way(folder: Path, lab: str, answers: Mapping[str, str]) -> WholeWay:
+    """Release, unpack, solve, pack, collect, grade, with what must hold for every lab.
+
+    Who has filled in everything has all points, in whatever dialect; who has not, none.
+    ``answers`` are those to questions that a person grades, by ``grade_id``.
+    """
+    archive = make_release().archive
+    uploads = folder / "uploads"
+    uploads.mkdir()
+
+    release = unpacked(archive, folder / "home of charles")
+    path, idle = pack(release, lab, "Charles", "Babbage", "--anyway")
+    shutil.move(path, uploads)
+
+    release = unpacked(archive, folder / "home of ada")
+    for notebook in sorted((release / "notebooks" / lab).glob("*.ipynb")):
+        solve(notebook, lab, answers)
+    path, packed = pack(release, lab, "Ada", "Lovelace")
+    assert "FAIL" not in packed
+    assert "WARN" not in packed
+    for file in lab_called(lab).files:
+        assert f"{file.name} is what the notebooks write" in packed
+    shutil.move(hand_in_as(path, "colab", "Grace", "Hopper"), uploads)
+    shutil.move(hand_in_as(path, "vscode", "Alan", "Turing"), uploads)
+    shutil.move(path, uploads)
+
+    outcomes, rows = grade(ROOT, lab, uploads, folder / "grades")
+    for task in lab_called(lab).tasks:
+        for name in SOLVED:
+            assert float(rows[name][task.id]) == task.points, (name, task.id)
+        assert float(rows["Babbage Charles"][task.id]) == 0, task.id
+    by_hand = f"Still to be graded by hand: {', '.join(answers)}." if answers else ""
+    for name in SOLVED:
+        assert rows[name]["remarks"] == by_hand, name
+    student = rows["Lovelace Ada"]["student"]
+    page = (outcomes / "feedback" / f"{student}.html").read_text("utf-8")
+    return WholeWay(idle, packed, rows, page)
+
+
+def assert_stock_nbgrader_agrees(course: Path, lab: str) -> None:
+    """Plain ``nbgrader autograde`` gives solved notebooks all points, and unfilled ones none."""
+    wanted = {"jupyter": 1, "colab": 1, "vscode": 1, "unfilled": 0}
+    assert stock_grades(course, lab) == wanted

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from autograder.release.contents import make_release
-from lab_utils.kit.root import ROOT
-from tests.support.whole_way import grade, pack, solve, stock_grades, unpacked
+from tests.support.whole_way import SOLVED, assert_stock_nbgrader_agrees, whole_way
 
 LAB = "lab2a"
 ANSWERS = {
@@ -28,32 +25,15 @@ def test_release_unpack_solve_pack_collect_grade(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAB2A_SIZE", "small")  # as the packer and the grader run it
-    archive = make_release().archive
-    uploads = tmp_path / "uploads"
-    uploads.mkdir()
-
-    idle = unpacked(archive, tmp_path / "home of charles")
-    path, told = pack(idle, LAB, "Charles", "Babbage", "--anyway")
-    assert "gemm_of (Task 1.1) is still to be written" in told
-    assert "Question 2.9 has no answer" in told
-    assert "Public checks: 0 of 7.5 points. 0.5 points are graded by hand." in told
-    shutil.move(path, uploads)
-
-    work = unpacked(archive, tmp_path / "home of ada")
-    for name in ("01_array", "02_search", "03_predict"):
-        solve(work / "notebooks" / LAB / f"{name}.ipynb", LAB, ANSWERS)
-    path, told = pack(work, LAB, "Ada", "Lovelace")
-    assert "FAIL" not in told
-    assert "WARN" not in told
-    assert "Public checks: 7.5 of 7.5 points." in told
-    shutil.move(path, uploads)
-
-    outcomes, rows = grade(ROOT, LAB, uploads, tmp_path / "grades")
-    points = {name: {task: row[task] for task in POINTS} for name, row in rows.items()}
-    assert points == {"Lovelace Ada": POINTS, "Babbage Charles": dict.fromkeys(POINTS, "0")}
-    assert rows["Lovelace Ada"]["remarks"] == "Still to be graded by hand: q29, q34."
-    page = (outcomes / "feedback" / f"{rows['Lovelace Ada']['student']}.html").read_text("utf-8")
-    assert "hidden cases" in page
+    way = whole_way(tmp_path, LAB, ANSWERS)
+    assert "gemm_of (Task 1.1) is still to be written" in way.idle
+    assert "Question 2.9 has no answer" in way.idle
+    assert "Public checks: 0 of 7.5 points. 0.5 points are graded by hand." in way.idle
+    assert "Public checks: 7.5 of 7.5 points." in way.packed
+    for name in SOLVED:
+        assert way.points(name, *POINTS) == list(POINTS.values())
+    assert {row["out_of"] for row in way.rows.values()} == {"8"}
+    assert "Right on 3 of 3 public cases and on 7 of 7 hidden cases." in way.page
 
 
 @pytest.mark.slow
@@ -61,4 +41,4 @@ def test_stock_nbgrader_gives_the_same_whatever_saved_the_notebook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAB2A_SIZE", "small")
-    assert stock_grades(tmp_path, LAB) == {"jupyter": 1, "colab": 1, "vscode": 1, "unfilled": 0}
+    assert_stock_nbgrader_agrees(tmp_path, LAB)
