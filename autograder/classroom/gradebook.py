@@ -27,6 +27,7 @@ from traitlets.log import get_logger
 
 from autograder.authoring.build import register
 from autograder.authoring.cells import TASK
+from autograder.classroom.by_hand import Given
 from autograder.classroom.home import Home
 from autograder.classroom.sheet import Score
 from autograder.collect import Roster
@@ -90,6 +91,7 @@ class Book:
     def forget(self, student: str) -> None:
         """Take away a submission of which nothing can be graded any more."""
         with Gradebook(self._home.db_url) as book, suppress(MissingEntry):
+            Given(self._home.path, self._lab, student).note(book)
             book.remove_submission(self._lab, student)
 
     def cells(self) -> list[Score]:
