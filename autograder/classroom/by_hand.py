@@ -64,7 +64,9 @@ class Given:
 
     def __init__(self, home: Path, lab: str, student: str) -> None:
         """``home`` is the folder of the outcomes."""
-        self._path = home / "grades" / lab / "by_hand" / f"{student}.json"
+        folder = home / "grades" / lab
+        self._path = folder / "by_hand" / f"{student}.json"
+        self._overrides = folder / "overrides.json"
         self._lab, self._student = lab, student
 
     def note(self, gradebook: Gradebook) -> None:
@@ -73,10 +75,19 @@ class Given:
             books = gradebook.find_submission(self._lab, self._student).notebooks
         except MissingEntry:
             return
-        kept = self._read()
+        kept, overridden = self._read(), self._overridden()
         for book in books:
-            self._note(book, kept.setdefault(book.name, {}))
+            self._note(book, kept.setdefault(book.name, {}), overridden)
         self._write(kept)
+
+    def _overridden(self) -> set[tuple[str, str]]:
+        """Cells whose points in the gradebook are no answer's (see ``overrides``)."""
+        try:
+            entries = json.loads(self._overrides.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return set()
+        own = (entry for entry in entries if entry["student"] == self._student)
+        return {(entry["notebook"], entry["grade_id"]) for entry in own}
 
     def give_back(self, book: SubmittedNotebook, answers: dict[str, str]) -> None:
         """Give known answers the points that a person gave; ask a person about new ones.
@@ -101,6 +112,16 @@ class Given:
         self._gradebook_first(book)
         self._write(kept)
 
+    def answer(self, notebook: str, grade_id: str) -> str:
+        """Digest of the answer that was graded last; empty if there was none."""
+        return str(self._read().get(notebook, {}).get(grade_id, {}).get("answer", ""))
+
+    def points(self, notebook: str, grade_id: str) -> float | None:
+        """What a person gave for that answer in formgrader; None: nothing."""
+        note = self._read().get(notebook, {}).get(grade_id, {"answer": "", "given": {}})
+        points: float | None = note["given"].get(note["answer"], {}).get("points")
+        return points
+
     @staticmethod
     def _gradebook_first(book: SubmittedNotebook) -> None:
         """Whenever the work is cut off, no answer is noted whose points are not stored."""
@@ -108,9 +129,12 @@ class Given:
         assert session is not None
         session.commit()
 
-    def _note(self, book: SubmittedNotebook, notes: Notes) -> None:
+    @staticmethod
+    def _note(book: SubmittedNotebook, notes: Notes, overridden: set[tuple[str, str]]) -> None:
         for grade, comment in _by_cell(book):
             note = notes.get(grade.name)
+            if (book.name, grade.name) in overridden:
+                continue
             if note is None or grade.needs_manual_grade:
                 continue
             note["given"].pop(note["answer"], None)

@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,14 @@ def add_grade(commands: Any) -> None:
     grade.add_argument("--roster", type=Path, help="the class list, students.csv")
     grade.add_argument("--jobs", type=_at_least_one, default=_cores(), help="submissions at a time")
     grade.add_argument(
-        "--only", action="append", default=[], metavar="STUDENT", help="an id or name; repeatable"
+        "--only",
+        action="append",
+        default=[],
+        metavar="STUDENT",
+        help="an id or name, or a part that is only theirs; repeatable",
+    )
+    grade.add_argument(
+        "--explain", action="store_true", help="with --only: tell all that led to the points"
     )
     grade.add_argument("--again", action="store_true", help="also what was graded before")
     grade.add_argument(
@@ -72,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
         raise LabError(
             f"say which lab is graded: python -m autograder grade LAB; there is: {known}"
         )
+    if options.explain and not options.only:
+        raise LabError("--explain tells of single students: name them with --only")
     source, roster, into = options.source, options.roster, options.into
     home = Home((into or (SAMPLE_HOME if options.sample else ROOT / "autograder")).resolve())
     if options.sample:
@@ -113,6 +122,8 @@ def run(options: argparse.Namespace) -> int:
         print("stopped; what was graded stays graded, the same command goes on", file=sys.stderr)
         return 130
     _show(console, outcome)
+    if options.explain:
+        _explain(outcome, options.only, home, lab)
     return 1 if outcome.failed else 0
 
 
@@ -145,6 +156,16 @@ def _show(console: Console, outcome: Any) -> None:
     for what, path in outcome.written.items():
         table.add_row(what, _short(path))
     console.print(table, soft_wrap=True)
+
+
+def _explain(outcome: Any, only: Sequence[str], home: Any, lab: str) -> None:
+    from autograder.classroom.chosen import chosen
+    from autograder.classroom.explain import explain
+
+    wanted = chosen(only, outcome.sheets)
+    for sheet in outcome.sheets:
+        if sheet.student in wanted:
+            print(f"\n{explain(sheet, home, lab)}", end="")
 
 
 def _short(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import warnings
 from contextlib import suppress
@@ -160,4 +161,11 @@ def _score(cell: Score, grade: Grade | None, comment: Comment | None) -> Score:
     if grade is None:
         return cell
     waiting = bool(grade.needs_manual_grade)
-    return replace(cell, points=grade.score, waiting=waiting, comment=said)
+    return replace(
+        cell,
+        points=grade.score,
+        waiting=waiting,
+        comment=said,
+        by_hand=grade.manual_score is not None,
+        judged=math.nan if grade.auto_score is None else grade.auto_score,
+    )

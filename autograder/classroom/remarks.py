@@ -19,6 +19,7 @@ NOTHING = "nothing handed in"
 UNGRADED = "not graded"
 OWN_DATE = "a date of its own"
 PERHAPS = "perhaps theirs"
+OVERRIDDEN = "overridden"
 
 FOR_STUDENTS: frozenset[str] = frozenset(
     {

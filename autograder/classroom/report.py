@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from autograder.classroom.changes import PointsChange
 from autograder.classroom.charts import Bar, bars, histogram
 from autograder.classroom.feedback import PAGES, cut, grade, points
 from autograder.classroom.sheet import Sheet
@@ -51,8 +52,16 @@ def columns(sheets: Sequence[Sheet]) -> list[Column]:
     return found
 
 
-def report_page(sheets: Sequence[Sheet], course: Course, lab: Assignment) -> str:
-    """The HTML page about the class; links lead to ``feedback/<student>.html``."""
+def report_page(
+    sheets: Sequence[Sheet],
+    course: Course,
+    lab: Assignment,
+    changes: Sequence[PointsChange] = (),
+) -> str:
+    """The HTML page about the class; links lead to ``feedback/<student>.html``.
+
+    ``changes`` are those since the run before.
+    """
     judged = [sheet for sheet in sheets if sheet.folder is not None and sheet.graded]
     totals = [sheet.points for sheet in judged]
     most = max((sheet.max_points for sheet in sheets), default=0)
@@ -78,6 +87,7 @@ def report_page(sheets: Sequence[Sheet], course: Course, lab: Assignment) -> str
         mistakes=_mistakes(sheets)[:MISTAKES],
         undecided=[sheet for sheet in sheets if not sheet.graded or sheet.is_held_back],
         noticed=[sheet for sheet in sheets if sheet.all_remarks],
+        changes=changes,
         columns=columns(sheets),
         sheets=sheets,
         times=_times(sheets),

@@ -15,6 +15,28 @@ from autograder.remark import Remark
 
 
 @dataclass(frozen=True)
+class Override:
+    """Points that somebody set against the judge, for one graded cell of one student."""
+
+    student: str
+    notebook: str
+    grade_id: str
+    points: float
+    reason: str
+    when: str
+    """Date and time, UTC."""
+    is_told: bool = False
+    """Whether the student reads the reason."""
+    answer: str = ""
+    """Digest of the answer that they were set for; empty: nobody knows."""
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Whose, and for which cell."""
+        return self.student, self.notebook, self.grade_id
+
+
+@dataclass(frozen=True)
 class Score:
     """Points for one graded cell, as the gradebook has them."""
 
@@ -28,6 +50,12 @@ class Score:
     comment: str = ""
     is_bonus: bool = False
     """Whether it counts beyond what the lab is worth."""
+    by_hand: bool = False
+    """Whether a person gave them."""
+    judged: float = math.nan
+    """What the judge, or the test, gave; NaN: only a person can grade it."""
+    override: Override | None = None
+    """Who set them against the judge, and why."""
 
 
 def unknown(scores: Sequence[Score]) -> tuple[Score, ...]:
@@ -54,6 +82,8 @@ class Sheet:
     """Why it could not be graded, though there is something to grade."""
     lab: tuple[TaskVerdict, ...] = ()
     """The tasks of the lab, for those on which there is no verdict."""
+    penalty: float = 0.0
+    """Points that lateness costs."""
     tasks: dict[tuple[str, str], TaskVerdict] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -61,9 +91,14 @@ class Sheet:
         object.__setattr__(self, "tasks", {(t.notebook, t.grade_id): t for t in found})
 
     @property
-    def points(self) -> float:
-        """All points together; NaN if it was not graded."""
+    def earned(self) -> float:
+        """All points together, however late; NaN if it was not graded."""
         return round(sum(score.points for score in self.scores), 2)
+
+    @property
+    def points(self) -> float:
+        """What counts: the points without what lateness costs; NaN if it was not graded."""
+        return self.earned if not self.penalty else round(max(0.0, self.earned - self.penalty), 2)
 
     @property
     def max_points(self) -> float:

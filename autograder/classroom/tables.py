@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from autograder.classroom.changes import PointsChange
 from autograder.classroom.feedback import cut, points
 from autograder.classroom.report import columns
 from autograder.classroom.sheet import Score, Sheet
@@ -37,6 +39,20 @@ def grades_csv(sheets: Sequence[Sheet]) -> str:
         for sheet in sheets
     ]
     return _as_csv([[*head, "total", "out_of", "late", "remarks"], *rows])
+
+
+def changes_csv(changes: Iterable[PointsChange]) -> str:
+    """One row for each number that has changed: old, new, and why."""
+    rows = [
+        [
+            *(_harmless(text) for text in (change.student, change.name)),
+            change.label,
+            *("" if math.isnan(value) else points(value) for value in (change.old, change.new)),
+            change.why,
+        ]
+        for change in changes
+    ]
+    return _as_csv([["student", "name", "what", "old", "new", "why"], *rows])
 
 
 def canvas_csv(sheets: Sequence[Sheet], lab: Assignment, roster: Roster | None) -> str:
