@@ -63,7 +63,7 @@ c.Autograde.autograde_preprocessors = [
     "nbconvert.preprocessors.ClearMetadataPreprocessor",
     "nbgrader.preprocessors.LimitOutput",
     "autograder.classroom.by_hand.SaveGrades",
-    "nbgrader.preprocessors.AssignLatePenalties",
+    "autograder.classroom.late_step.AssignPenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 # Feedback shows neither hidden tests nor their tracebacks, and loads nothing from the web.

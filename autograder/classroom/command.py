@@ -59,6 +59,9 @@ def add_grade(commands: Any) -> None:
         help="an upload that was held back, and counts; repeatable",
     )
     grade.add_argument(
+        "--times", type=Path, metavar="CSV", help="when each student uploaded: student,submitted_at"
+    )
+    grade.add_argument(
         "--into", type=Path, help="the folder for gradebook, grades and pages; default autograder/"
     )
     grade.set_defaults(run=run)
@@ -97,6 +100,7 @@ def run(options: argparse.Namespace) -> int:
         options.again,
         Isolation(options.require_isolation),
         tuple(options.accept),
+        options.times,
     )
     console = Console()
 

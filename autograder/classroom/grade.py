@@ -17,12 +17,14 @@ from typing import Protocol
 from autograder.classroom.chosen import chosen
 from autograder.classroom.gradebook import Book, NotStored
 from autograder.classroom.home import Home
+from autograder.classroom.lateness import LateBook
 from autograder.classroom.ledger import Entry, Ledger
 from autograder.classroom.lock import only_run
 from autograder.classroom.outcomes import write_outcomes
 from autograder.classroom.overrides import Overrides
 from autograder.classroom.remarks import NOTHING, OWN_DATE, PERHAPS, UNGRADED
 from autograder.classroom.sheet import Score, Sheet, unknown
+from autograder.classroom.times import read_times
 from autograder.collect import HandIn, Roster, collect
 from autograder.collect.records import listed, shown
 from autograder.grading.judge.judges import JudgeFailed
@@ -59,6 +61,8 @@ class Order:
     """Refuse to run with less isolation; what was graded with less is graded again."""
     accept: tuple[str, ...] = ()
     """Names of uploads that count, though they were held back."""
+    times: Path | None = None
+    """A table that says when each student uploaded (see ``times``)."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,7 @@ def _grade_class(
     )
     if not rows:
         raise LabError(f"no zip was found in {order.source}")
+    times = read_times(order.times, rows, order.roster) if order.times else {}
     book, ledger = Book(home, lab), Ledger(home, lab)
     book.prepare(order.roster)
     todo = list(_to_grade(order, rows, ledger, book))
@@ -116,7 +121,17 @@ def _grade_class(
                 tell(student, done, len(todo))
     overrides = Overrides(home, lab)
     overrides.apply()
-    sheets = tuple(_sheets(order, rows, ledger, book, course.lab(lab), overrides))
+    late = LateBook(home, course, course.lab(lab))
+    if times:
+        late.note_times(
+            {
+                row.student: (row.original.name, times[row.student])
+                for row in rows
+                if row.student in times
+            }
+        )
+    sheets = late.judged(_sheets(order, rows, ledger, book, course.lab(lab), overrides))
+    late.write(sheets)
     written = write_outcomes(
         home.grades(lab), sheets, course, course.lab(lab), order.roster, ledger.rules
     )

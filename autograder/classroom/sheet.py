@@ -84,6 +84,10 @@ class Sheet:
     """The tasks of the lab, for those on which there is no verdict."""
     penalty: float = 0.0
     """Points that lateness costs."""
+    days_late: int = 0
+    """Days by which it is late; one that has begun is a whole one."""
+    lateness: str = ""
+    """The same in words, with what it costs."""
     tasks: dict[tuple[str, str], TaskVerdict] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -34,11 +34,13 @@ def grades_csv(sheets: Sequence[Sheet]) -> str:
             points(sheet.points) if sheet.graded else "",
             points(sheet.max_points),
             "yes" if sheet.late else "no",
+            str(sheet.days_late or ""),
+            points(sheet.penalty) if sheet.penalty else "",
             _harmless(" ".join(_sentence(remark) for remark in _remarks(sheet))),
         ]
         for sheet in sheets
     ]
-    return _as_csv([[*head, "total", "out_of", "late", "remarks"], *rows])
+    return _as_csv([[*head, "total", "out_of", "late", "days_late", "penalty", "remarks"], *rows])
 
 
 def changes_csv(changes: Iterable[PointsChange]) -> str:
@@ -78,7 +80,7 @@ def gradescope_results(sheet: Sheet) -> str:
     """``results.json`` of one student, in the form that Gradescope's autograder reads."""
     results: dict[str, Any] = {
         "score": sheet.points,
-        "output": "\n".join(sheet.student_remarks),
+        "output": "\n".join(filter(None, (sheet.lateness, *sheet.student_remarks))),
         "output_format": "text",
         "visibility": "visible",
         "tests": [_test(sheet, score) for score in sheet.scores],

@@ -73,7 +73,7 @@ def read_roster(path: Path) -> Roster:
     Raises:
         RosterError: the file cannot be read, lacks a column, or has an id twice.
     """
-    rows = _rows(path)
+    rows = read_table(path)
     if not rows:
         raise RosterError(f"{path} is empty; its first line must be: id,first_name,last_name,email")
     header = [squashed(text) for text in rows[0]]
@@ -110,11 +110,16 @@ def read_roster(path: Path) -> Roster:
     return Roster(tuple(students.values()))
 
 
-def _rows(path: Path) -> list[list[str]]:
+def read_table(path: Path, what: str = "the class list") -> list[list[str]]:
+    """The rows of a CSV file, whichever program wrote it.
+
+    Raises:
+        RosterError: it cannot be read.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise RosterError(f"cannot read the class list {path}: {error.strerror}") from None
+        raise RosterError(f"cannot read {what} {path}: {error.strerror}") from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:  # a spreadsheet program on Windows

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -17,8 +19,13 @@ from autograder.classroom.chosen import chosen
 from autograder.classroom.explain import explain
 from autograder.classroom.formgrade import server_command
 from autograder.classroom.home import Home
+from autograder.classroom.lateness import Lateness
 from autograder.classroom.overrides import Overrides
+from autograder.classroom.times import read_times
 from autograder.collect import HandIn
+from autograder.grading.verdict import write_private
+from lab_utils.kit.course import read_course
+from lab_utils.kit.course.late import DAY, LatePolicy
 from lab_utils.kit.errors import LabError
 from tests.classroom.test_classroom import (  # noqa: F401  (fixtures)
     WRONG,
@@ -193,6 +200,76 @@ def test_old_points_against_new_ones_after_a_change_of_tests(
     name = "zgarcia7,Zoë Ana García Márquez"
     assert table[1:] == [f"{name},1.1,0,2,other tests", f"{name},total,5,7,other tests"]
     assert "Changed since the last run" in (run.grades / "report.html").read_text()
+
+
+DUE = datetime(2025, 4, 11, 23, 59, tzinfo=UTC)
+
+
+@pytest.fixture
+def policy(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """The lab has a due date; Zoë has two more days; lateness costs."""
+    real = read_course(run.course / "setup" / "course.toml")
+    late = LatePolicy(timedelta(minutes=15), percent_per_day=10, late_days=3, cap=25)
+    lab = replace(real.lab(LAB), due=DUE, late=late, extensions={"zgarcia7": DUE + 2 * DAY})
+    before = replace(lab, id="earlier", due=DUE - 7 * DAY)
+    known = replace(real, labs={LAB: lab, "earlier": before})
+    monkeypatch.setattr("autograder.classroom.grade.read_course", lambda path: known)
+
+
+@pytest.mark.usefixtures("policy")
+def test_lateness_costs_points_and_nbgraders_own_tools_agree(run: Run, tmp_path: Path) -> None:  # noqa: F811
+    earlier = {"jdoe3": asdict(Lateness("x.zip", days=2)), "zgarcia7": asdict(Lateness("y"))}
+    write_private(run.home / "grades" / "earlier" / "late.json", json.dumps(earlier))
+    times = tmp_path / "times.csv"
+    times.write_text(
+        "Student,SIS Login ID,submitted_at\n"
+        f'"Doe, Jane",,{(DUE + 2 * DAY).isoformat()}\n'
+        f"Zoë,zgarcia7,{(DUE + 2 * DAY + timedelta(minutes=14)).isoformat()}\n"
+        f"A stranger,,{DUE.isoformat()}\n"
+    )
+    run(times=times)
+    rows = run.rows()
+    cells = ("total", "late", "days_late", "penalty")
+    # Two days late, one of them free: 10 % of 7 and of 2 points.
+    assert [rows["jdoe3"][cell] for cell in cells] == ["6.1", "yes", "2", "0.9"]
+    assert [rows["zgarcia7"][cell] for cell in cells] == ["5", "no", "", ""]
+    # Only the mark of Canvas: one day, which is free.
+    assert [rows["loneil1"][cell] for cell in cells] == ["2", "yes", "1", ""]
+    page = (run.grades / "feedback" / "jdoe3.html").read_text()
+    assert "of which 1 day of your late days cost nothing: 10 % of the points" in page
+    assert "at least by 1 day" in (run.grades / "feedback" / "loneil1.html").read_text()
+    with Gradebook(f"sqlite:///{run.home}/gradebook.db") as book:
+        jane, zoe = (book.find_submission(LAB, student) for student in ("jdoe3", "zgarcia7"))
+        assert jane.total_seconds_late == 2 * 24 * 3600
+        assert jane.score - jane.late_submission_penalty == pytest.approx(6.1)
+        assert (zoe.extension, zoe.total_seconds_late) == (2 * DAY, 14 * 60)
+        assert zoe.late_submission_penalty == 0
+    run(again=True)
+    assert {s: row["total"] for s, row in run.rows().items()} == {
+        s: row["total"] for s, row in rows.items()
+    }, "the times are remembered"
+    nbgrader(run.home, "export", "--to", str(run.home / "stock.csv"))
+    with (run.home / "stock.csv").open() as file:
+        stock = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+    assert stock == {student: float(row["total"] or 0) for student, row in rows.items()}
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("student,when\njdoe3,2025-04-11", "needs columns student and submitted_at"),
+        ("student,time\njdoe3,2025-04-11T10:00:00", "times.csv:2: .* needs its distance to UTC"),
+        ("student,time\njdoe3,tomorrow", "times.csv:2: 'tomorrow' is no moment"),
+        ("student,time\nnobody,2025-04-11T10:00:00Z", "no row is of a student"),
+    ],
+)
+def test_bad_upload_times_are_told_with_their_line(
+    tmp_path: Path, table: str, message: str
+) -> None:
+    path = tmp_path / "times.csv"
+    path.write_text(table)
+    with pytest.raises(LabError, match=message):
+        read_times(path, [HandIn("jdoe3", "Jane Doe", False, DUE, path, None, ())], None)
 
 
 @pytest.mark.slow
