@@ -37,7 +37,7 @@ def write_outcomes(
         "for Canvas": folder / "canvas.csv",
     }
     write_private(written["grades"], grades_csv(sheets))
-    write_private(written["class report"], report_page(sheets, course, lab, changes))
+    write_private(written["class report"], report_page(sheets, course, lab, changes, rules))
     write_private(written["for Canvas"], canvas_csv(sheets, lab, roster))
     for sheet in sheets:
         page = feedback_page(sheet, course, lab)

@@ -40,6 +40,14 @@ FOR_STUDENTS: frozenset[str] = frozenset(
         *(Trouble.DISK, Trouble.ENDED, Trouble.OUTPUT),
     }
 )
+SUSPICIOUS: frozenset[str] = frozenset(
+    {
+        *(Trouble.TAMPERED, Trouble.SPOILED, "forged"),
+        *(RemarkKind.ZIP_BOMB, RemarkKind.UNSAFE_PATH, RemarkKind.NOT_A_FILE),
+        *(RemarkKind.CHANGED_LOCKED, RemarkKind.CHANGED_MARKS),
+    }
+)
+"""Kinds that may be signs of tampering; none of them is for students."""
 _NOT_JUDGED = "an answer could not be judged; ask those who grade"
 IN_OTHER_WORDS: dict[str, str] = {
     UNGRADED: "Not graded yet.",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from statistics import mean, median
 from urllib.parse import quote
 
@@ -38,7 +42,12 @@ class Mistake:
 
     heading: str
     example: Finding
-    students: list[str] = field(default_factory=list)
+    students: dict[str, str] = field(default_factory=dict)
+    """Names by id."""
+    is_public: bool = False
+    """Whether it shows on a public case."""
+    also: list[str] = field(default_factory=list)
+    """What else is said to the same students about the same mistake."""
 
 
 def columns(sheets: Sequence[Sheet]) -> list[Column]:
@@ -57,10 +66,11 @@ def report_page(
     course: Course,
     lab: Assignment,
     changes: Sequence[PointsChange] = (),
+    rules: str = "",
 ) -> str:
     """The HTML page about the class; links lead to ``feedback/<student>.html``.
 
-    ``changes`` are those since the run before.
+    ``changes`` are those since the run before; ``rules`` stands for tests, cases and judges.
     """
     judged = [sheet for sheet in sheets if sheet.folder is not None and sheet.graded]
     totals = [sheet.points for sheet in judged]
@@ -86,7 +96,11 @@ def report_page(
         by_task=_by_task(judged, columns(sheets)),
         mistakes=_mistakes(sheets)[:MISTAKES],
         undecided=[sheet for sheet in sheets if not sheet.graded or sheet.is_held_back],
-        noticed=[sheet for sheet in sheets if sheet.all_remarks],
+        suspicious=[sheet for sheet in sheets if sheet.suspicions],
+        noticed=[sheet for sheet in sheets if sheet.harmless_remarks],
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        versions=versions(),
+        rules=rules[:12],
         changes=changes,
         columns=columns(sheets),
         sheets=sheets,
@@ -112,18 +126,45 @@ def _by_task(sheets: Sequence[Sheet], titles: Sequence[Column]) -> Markup:
 
 
 def _mistakes(sheets: Sequence[Sheet]) -> list[Mistake]:
-    """Alike are those whose hint differs in names and numbers at most."""
+    """One card for a mistake, however many findings it makes; the most common first.
+
+    Alike are findings whose hint differs in names and numbers at most. A cell that failed is one
+    mistake, however many tasks it takes along. Of a task, what is said only to students who have
+    a card of that task already is another sign of the same mistake: it is told there.
+    """
     found: dict[tuple[str, str], Mistake] = {}
     for sheet in sheets:
         for task in sheet.verdict.tasks if sheet.verdict else ():
-            shown = sorted(task.cases, key=lambda case: case.hidden)
-            for finding in (cut(finding) for case in shown for finding in case.findings):
-                key = (task.id, NAMES.sub("", finding.look))
-                heading = f"Task {task.id}: {task.title}"
-                mistake = found.setdefault(key, Mistake(heading, finding))
-                if sheet.name not in mistake.students:
-                    mistake.students.append(sheet.name)
-    return sorted(found.values(), key=lambda mistake: -len(mistake.students))
+            for case in sorted(task.cases, key=lambda case: case.hidden):
+                for finding in map(cut, case.findings):
+                    key = (task.id, NAMES.sub("", finding.look))
+                    heading = f"Task {task.id}: {task.title}"
+                    if task.failed_cell:
+                        key = ("", task.failed_cell)
+                        heading = f"A cell did not run: {task.failed_cell}"
+                    mistake = found.setdefault(key, Mistake(heading, finding))
+                    mistake.students.setdefault(sheet.student, sheet.name)
+                    mistake.is_public |= not case.hidden
+    cards: list[Mistake] = []
+    order = sorted(found.values(), key=lambda one: (not one.is_public, -len(one.students)))
+    for mistake in order:
+        of_task = [card for card in cards if card.heading == mistake.heading]
+        told = {student for card in of_task for student in card.students}
+        if mistake.students.keys() - told:
+            cards.append(mistake)
+        else:
+            most = max(of_task, key=lambda card: len(card.students.keys() & mistake.students))
+            most.also.append(mistake.example.look)
+    return sorted(cards, key=lambda mistake: -len(mistake.students))
+
+
+def versions() -> str:
+    """What the grades were made with."""
+    found = [f"Python {platform.python_version()}"]
+    for package in ("nbgrader", "numpy", "torch"):
+        with suppress(PackageNotFoundError):
+            found.append(f"{package} {version(package)}")
+    return ", ".join(found)
 
 
 def _times(sheets: Sequence[Sheet]) -> Markup:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograder.classroom.remarks import for_students
+from autograder.classroom.remarks import SUSPICIOUS, for_students
 from autograder.collect.records import RemarkKind
 from autograder.grading.grader import MISSING
 from autograder.grading.verdict import SubmissionVerdict, TaskVerdict
@@ -135,6 +135,16 @@ class Sheet:
     def all_remarks(self) -> tuple[str, ...]:
         """What the collector and the executor have to say to an instructor."""
         return tuple(map(str, self._said))
+
+    @property
+    def suspicions(self) -> tuple[str, ...]:
+        """What of it may be a sign of tampering."""
+        return tuple(str(remark) for remark in self._said if remark.kind in SUSPICIOUS)
+
+    @property
+    def harmless_remarks(self) -> tuple[str, ...]:
+        """What of it is none."""
+        return tuple(str(remark) for remark in self._said if remark.kind not in SUSPICIOUS)
 
     @property
     def student_remarks(self) -> tuple[str, ...]:
