@@ -7,6 +7,7 @@
 ``by_hand``         points that a person gave; ``overrides``: those set against the judge
 ``lateness``        how late, and what it costs; ``times``: when it was uploaded
 ``changes``         old points against new ones
+``similarity``      which hand-ins are alike; ``written``: what of them students wrote
 ``explain``         all that led to the points of one student
 ``ledger``          who was graded, so that a run goes on where another was cut off
 ``home``            where all outcomes lie
