@@ -14,11 +14,13 @@ from autograder.classroom.feedback import cut, points
 from autograder.classroom.report import columns
 from autograder.classroom.sheet import Score, Sheet
 from autograder.collect import Roster
+from autograder.collect.roster import CanvasIds
 from autograder.collect.uploads import CANVAS
 from lab_utils.kit.course import Assignment
 
 SPOKEN = "=+-@\t\r"
 """A spreadsheet program takes a text that begins so for a formula."""
+CANVAS_COLUMNS = ["ID", "SIS Login ID", "Section"]
 
 
 def grades_csv(sheets: Sequence[Sheet]) -> str:
@@ -60,20 +62,29 @@ def changes_csv(changes: Iterable[PointsChange]) -> str:
 def canvas_csv(sheets: Sequence[Sheet], lab: Assignment, roster: Roster | None) -> str:
     """What Canvas imports: those who were graded, with nothing left to be graded by hand."""
     names = {student.id: f"{student.last}, {student.first}" for student in roster or ()}
+    ids = {student.id: student.canvas for student in roster or () if student.canvas}
     most = max((sheet.max_points for sheet in sheets), default=lab.points)
     rows = [
         [
             _harmless(names.get(sheet.student, sheet.name)),
-            canvas["user"] or "" if (canvas := CANVAS.fullmatch(sheet.handed_in)) else "",
-            sheet.student,
-            "",
+            *_canvas_ids(sheet, ids.get(sheet.student), bool(ids)),
             points(sheet.points),
         ]
         for sheet in sheets
         if sheet.graded and not sheet.waiting
     ]
-    head = ["Student", "ID", "SIS Login ID", "Section", lab.label]
-    return _as_csv([head, ["    Points Possible", "", "", "", points(most)], *rows])
+    which = ["ID", "SIS User ID", "SIS Login ID", "Section"] if ids else CANVAS_COLUMNS
+    head = ["Student", *which, lab.canvas or lab.label]
+    return _as_csv([head, ["    Points Possible", *[""] * len(which), points(most)], *rows])
+
+
+def _canvas_ids(sheet: Sheet, known: CanvasIds | None, is_export: bool) -> list[str]:
+    """Who it is in Canvas: as its own export says, else as the name of the upload does."""
+    if known:
+        return [known.number, known.sis_user, known.login, known.section]
+    canvas = CANVAS.fullmatch(sheet.handed_in)
+    number = (canvas["user"] or "") if canvas else ""
+    return [number, *[""] * is_export, sheet.student, ""]
 
 
 def gradescope_results(sheet: Sheet) -> str:

@@ -65,6 +65,8 @@ class Assignment:
     """Later dates of some students, by the name that the course file calls them."""
     late: LatePolicy | None = None
     """What lateness costs; None: nothing."""
+    canvas: str = ""
+    """The column of Canvas' gradebook, ``Title (number)``; empty: Canvas makes one of the label."""
 
     @property
     def points(self) -> float:
@@ -182,7 +184,15 @@ def _lab(lab_id: str, labs: Table, late: LatePolicy | None) -> Assignment:
     table = labs.table(lab_id)
     if not re.fullmatch("[a-z0-9]+", lab_id):
         raise table.bad(None, "must be named with a-z and 0-9 only, as in mine1")
-    table.allow(*("title", "label", "about", "builds_on", "due", "notebooks", "extensions"), "late")
+    table.allow(
+        *("title", "label", "about", "builds_on", "due", "notebooks", "extensions"),
+        "late",
+        "canvas",
+    )
+    canvas = table.get("canvas", str, "")
+    if canvas and not re.fullmatch(r"\S.* \(\d+\)", canvas):
+        text = "must be as in Canvas' export: a title, and a number in parentheses, Lab 1 (12345)"
+        raise table.bad("canvas", f"canvas = {canvas!r} {text}")
     if "late" in table.names:
         late = read_late(table.table("late"), late or LatePolicy())
     notebooks = tuple(
@@ -202,6 +212,7 @@ def _lab(lab_id: str, labs: Table, late: LatePolicy | None) -> Assignment:
         due=_moment(table, "due") if "due" in table.names else None,
         extensions={student: _moment(extensions, student) for student in extensions.names},
         late=late,
+        canvas=canvas,
     )
 
 
