@@ -32,6 +32,8 @@ def _lines(sheet: Sheet, home: Home, lab: str) -> Iterator[str]:
     if sheet.penalty:
         yield f"  points     : {points(sheet.earned)}, less {points(sheet.penalty)} for lateness"
     yield f"  handed in  : {sheet.handed_in or 'nothing'}{', late' if sheet.late else ''}"
+    if sheet.release:
+        yield f"  made from  : {sheet.release}"
     if sheet.lateness:
         yield f"  lateness   : {sheet.lateness}"
     if sheet.folder:

@@ -246,6 +246,7 @@ def _sheets(
             verdict=load_verdict(order.home.path, order.lab, student) if graded else None,
             trouble=trouble,
             lab=tasks,
+            release=row.release,
         )
 
 

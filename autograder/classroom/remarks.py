@@ -34,7 +34,7 @@ FOR_STUDENTS: frozenset[str] = frozenset(
         RemarkKind.NOT_FILLED_IN,
         # their cells
         *(RemarkKind.DUPLICATED_CELL, RemarkKind.MISSING_LOCKED, RemarkKind.MISSING_SOLUTION),
-        *(RemarkKind.RECOGNISED, RemarkKind.RETYPED, RemarkKind.MOVED),
+        *(RemarkKind.RECOGNISED, RemarkKind.RETYPED, RemarkKind.MOVED, RemarkKind.OTHER_RELEASE),
         # how they ran
         *(Trouble.INTERRUPTED, Trouble.KILLED, Trouble.TIME, Trouble.MEMORY, Trouble.PROCESSES),
         *(Trouble.DISK, Trouble.ENDED, Trouble.OUTPUT),

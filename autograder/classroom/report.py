@@ -87,6 +87,7 @@ def report_page(
         ("to read by hand", sum(sheet.waiting for sheet in sheets)),
         ("seconds it ran", f"{seconds:,.0f}"),
     ]
+    releases = Counter(sheet.release or "not known" for sheet in sheets if sheet.folder)
     levels = Counter(sheet.verdict.isolation for sheet in sheets if sheet.verdict)
     return PAGES.get_template("report.html").render(
         course=course,
@@ -106,6 +107,7 @@ def report_page(
         sheets=sheets,
         times=_times(sheets),
         isolation=levels.most_common(),
+        releases=releases.most_common(),
         points=points,
         grade=grade,
         link=lambda sheet: f"feedback/{quote(sheet.student)}.html",

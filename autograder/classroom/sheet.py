@@ -82,6 +82,8 @@ class Sheet:
     """Why it could not be graded, though there is something to grade."""
     lab: tuple[TaskVerdict, ...] = ()
     """The tasks of the lab, for those on which there is no verdict."""
+    release: str = ""
+    """The release that it was made from; empty: nobody knows."""
     penalty: float = 0.0
     """Points that lateness costs."""
     days_late: int = 0

@@ -61,6 +61,8 @@ class Assignment:
     """The ids of assignments that one should know first; all of them come earlier."""
     due: datetime | None = None
     """None: it is never late."""
+    open: datetime | None = None
+    """No release holds it before; None: every release does."""
     extensions: Mapping[str, datetime] = field(default_factory=dict)
     """Later dates of some students, by the name that the course file calls them."""
     late: LatePolicy | None = None
@@ -185,9 +187,8 @@ def _lab(lab_id: str, labs: Table, late: LatePolicy | None) -> Assignment:
     if not re.fullmatch("[a-z0-9]+", lab_id):
         raise table.bad(None, "must be named with a-z and 0-9 only, as in mine1")
     table.allow(
-        *("title", "label", "about", "builds_on", "due", "notebooks", "extensions"),
-        "late",
-        "canvas",
+        *("title", "label", "about", "builds_on", "open", "due", "notebooks", "extensions"),
+        *("late", "canvas"),
     )
     canvas = table.get("canvas", str, "")
     if canvas and not re.fullmatch(r"\S.* \(\d+\)", canvas):
@@ -210,6 +211,7 @@ def _lab(lab_id: str, labs: Table, late: LatePolicy | None) -> Assignment:
         about=table.get("about", str, ""),
         builds_on=_earlier(lab_id, labs, table),
         due=_moment(table, "due") if "due" in table.names else None,
+        open=_moment(table, "open") if "open" in table.names else None,
         extensions={student: _moment(extensions, student) for student in extensions.names},
         late=late,
         canvas=canvas,
