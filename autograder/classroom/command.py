@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from autograder.classroom.progress import progress
 from lab_utils.kit.course import read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
@@ -110,18 +110,9 @@ def run(options: argparse.Namespace) -> int:
             console.print(*_isolation(examines.reached), sep="\n", soft_wrap=True, markup=False)
             yield examines
 
-    columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn())
     try:
-        with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console) as bar:
-            task = bar.add_task("collecting", total=None)
-            outcome = grade_class(
-                order,
-                sandbox,
-                lambda student, done, of: bar.update(
-                    task, description=student or "grading", completed=done, total=of
-                ),
-            )
-            bar.update(task, description="graded", total=outcome.graded, completed=outcome.graded)
+        with progress(console) as tell:
+            outcome = grade_class(order, sandbox, tell)
     except KeyboardInterrupt:
         print("stopped; what was graded stays graded, the same command goes on", file=sys.stderr)
         return 130
