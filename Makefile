@@ -8,10 +8,11 @@ SHARE ?=
 LAB ?=
 FROM ?=
 ROSTER ?=
+INTO ?=
 # A machine without a display is told the address instead; macOS always has one.
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
 
-.PHONY: help setup lab test bench grade notebooks release lock clean
+.PHONY: help setup lab test bench grade formgrade notebooks release lock clean
 
 help: ## list the targets
 	@echo "make lab, make test, ...: each first installs what it needs into .venv"
@@ -36,6 +37,9 @@ bench: setup ## run the benchmarks and write build/bench.json (NAME=... runs one
 
 grade: setup ## grade a class (FROM=folder or download, ROSTER=students.csv, LAB=name); without FROM a sample class
 	@$(VENV) -m autograder grade $(LAB) $(if $(FROM),--from "$(FROM)",--sample) $(if $(ROSTER),--roster "$(ROSTER)") $(ARGS)
+
+formgrade: setup ## read essays and give points in a browser (LAB=name; INTO=folder if `grade --into` was told one)
+	@$(VENV) -m autograder formgrade $(LAB) $(if $(INTO),--into "$(INTO)") $(BROWSER) $(ARGS)
 
 notebooks: setup ## build cases, pictures, solved and student notebooks (all derived files)
 	@$(VENV) -m autograder notebooks

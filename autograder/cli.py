@@ -8,15 +8,22 @@ from importlib.util import find_spec
 
 from autograder.authoring.command import add_new_lab, add_notebooks
 from autograder.classroom.command import add_grade
+from autograder.classroom.formgrade import add_formgrade
+from autograder.classroom.override_command import add_override
+from autograder.classroom.similar_command import add_similar
 from autograder.release.commands import add_release
 from lab_utils.kit.commands import AddCommands, run
 from lab_utils.kit.course import CourseError, read_course
 
+ROOMS: tuple[AddCommands, ...] = (
+    *(add_grade, add_formgrade, add_override, add_similar),
+    *(add_release, add_new_lab, add_notebooks),
+)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. A user's mistake is one line on stderr."""
-    rooms = (add_grade, add_release, add_new_lab, add_notebooks, *_of_labs())
-    return run("autograder", __doc__, rooms, arguments)
+    return run("autograder", __doc__, (*ROOMS, *_of_labs()), arguments)
 
 
 def _of_labs() -> list[AddCommands]:

@@ -62,8 +62,8 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.IgnorePattern",
     "nbconvert.preprocessors.ClearMetadataPreprocessor",
     "nbgrader.preprocessors.LimitOutput",
-    "nbgrader.preprocessors.SaveAutoGrades",
-    "nbgrader.preprocessors.AssignLatePenalties",
+    "autograder.classroom.by_hand.SaveGrades",
+    "autograder.classroom.late_step.AssignPenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 # Feedback shows neither hidden tests nor their tracebacks, and loads nothing from the web.

@@ -144,6 +144,7 @@ print(sys._base_executable)' 2>/dev/null) && return
         if [ -n "$older" ]; then
             say "NEW   a newer release lies beside your work: $folder"
             say "      your work stays as it is, and you may go on with it: $older"
+            say "      to carry your answers over: cd '$folder' && $python -m lab_utils upgrade"
             work=$older
         else
             work=$folder

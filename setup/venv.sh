@@ -56,9 +56,13 @@ if [ "${before%%
         exit 1
     fi
 fi
-say "installing requirements.txt (the first time, this takes a few minutes)"
-if ! .venv/bin/python -m pip install --disable-pip-version-check --no-input -r requirements.txt; then
-    say "pip could not install requirements.txt (its reason stands above); make setup tries again"
+log=.venv/pip.log
+say "installing requirements.txt (the first time, this takes a few minutes; pip writes to $log)"
+if ! .venv/bin/python -m pip install --disable-pip-version-check --no-input --progress-bar off \
+    -r requirements.txt >"$log" 2>&1; then
+    tail -n 15 "$log" >&2
+    say "pip could not install requirements.txt (its reason stands above, all of it in $log);" \
+        "make setup tries again"
     exit 1
 fi
 # lab_utils is imported from where it is edited; no build step, no copy.

@@ -4,6 +4,11 @@
 ``grade``           collect, run and judge, store in the gradebook, tell everybody
 ``examiner``        what runs and judges: student code is on its other side
 ``gradebook``       nbgrader's database: the only writer
+``by_hand``         points that a person gave; ``overrides``: those set against the judge
+``lateness``        how late, and what it costs; ``times``: when it was uploaded
+``changes``         old points against new ones
+``similarity``      which hand-ins are alike; ``written``: what of them students wrote
+``explain``         all that led to the points of one student
 ``ledger``          who was graded, so that a run goes on where another was cut off
 ``home``            where all outcomes lie
 ``sheet``           all that is known about one student

@@ -7,15 +7,15 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from autograder.classroom.progress import progress
 from lab_utils.kit.course import read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
@@ -38,7 +38,14 @@ def add_grade(commands: Any) -> None:
     grade.add_argument("--roster", type=Path, help="the class list, students.csv")
     grade.add_argument("--jobs", type=_at_least_one, default=_cores(), help="submissions at a time")
     grade.add_argument(
-        "--only", action="append", default=[], metavar="STUDENT", help="an id or name; repeatable"
+        "--only",
+        action="append",
+        default=[],
+        metavar="STUDENT",
+        help="an id or name, or a part that is only theirs; repeatable",
+    )
+    grade.add_argument(
+        "--explain", action="store_true", help="with --only: tell all that led to the points"
     )
     grade.add_argument("--again", action="store_true", help="also what was graded before")
     grade.add_argument(
@@ -50,6 +57,9 @@ def add_grade(commands: Any) -> None:
         default=[],
         metavar="FILE",
         help="an upload that was held back, and counts; repeatable",
+    )
+    grade.add_argument(
+        "--times", type=Path, metavar="CSV", help="when each student uploaded: student,submitted_at"
     )
     grade.add_argument(
         "--into", type=Path, help="the folder for gradebook, grades and pages; default autograder/"
@@ -72,6 +82,8 @@ def run(options: argparse.Namespace) -> int:
         raise LabError(
             f"say which lab is graded: python -m autograder grade LAB; there is: {known}"
         )
+    if options.explain and not options.only:
+        raise LabError("--explain tells of single students: name them with --only")
     source, roster, into = options.source, options.roster, options.into
     home = Home((into or (SAMPLE_HOME if options.sample else ROOT / "autograder")).resolve())
     if options.sample:
@@ -88,6 +100,7 @@ def run(options: argparse.Namespace) -> int:
         options.again,
         Isolation(options.require_isolation),
         tuple(options.accept),
+        options.times,
     )
     console = Console()
 
@@ -97,22 +110,15 @@ def run(options: argparse.Namespace) -> int:
             console.print(*_isolation(examines.reached), sep="\n", soft_wrap=True, markup=False)
             yield examines
 
-    columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn())
     try:
-        with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console) as bar:
-            task = bar.add_task("collecting", total=None)
-            outcome = grade_class(
-                order,
-                sandbox,
-                lambda student, done, of: bar.update(
-                    task, description=student or "grading", completed=done, total=of
-                ),
-            )
-            bar.update(task, description="graded", total=outcome.graded, completed=outcome.graded)
+        with progress(console) as tell:
+            outcome = grade_class(order, sandbox, tell)
     except KeyboardInterrupt:
         print("stopped; what was graded stays graded, the same command goes on", file=sys.stderr)
         return 130
     _show(console, outcome)
+    if options.explain:
+        _explain(outcome, options.only, home, lab)
     return 1 if outcome.failed else 0
 
 
@@ -145,6 +151,16 @@ def _show(console: Console, outcome: Any) -> None:
     for what, path in outcome.written.items():
         table.add_row(what, _short(path))
     console.print(table, soft_wrap=True)
+
+
+def _explain(outcome: Any, only: Sequence[str], home: Any, lab: str) -> None:
+    from autograder.classroom.chosen import chosen
+    from autograder.classroom.explain import explain
+
+    wanted = chosen(only, outcome.sheets)
+    for sheet in outcome.sheets:
+        if sheet.student in wanted:
+            print(f"\n{explain(sheet, home, lab)}", end="")
 
 
 def _short(path: Path) -> str:

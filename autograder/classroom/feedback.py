@@ -116,7 +116,7 @@ def _part(sheet: Sheet, score: Score) -> Part:
         grade=grade(score),
         says=_says(score),
         words=_words(task) if task else "",
-        comment=score.comment,
+        comment=_comment(score),
         groups=tuple(_groups(task)) if task else (),
         note=task.note if task else "",
         picture=lines_chart(chart) if chart else None,
@@ -131,6 +131,14 @@ def _says(score: Score) -> str:
         return "not graded"
     bonus = "bonus: " if score.is_bonus else ""
     return f"{bonus}{points(score.points)} of {points(score.max_points)}"
+
+
+def _comment(score: Score) -> str:
+    """What a person wrote; why points were set is told only if that person said so."""
+    if score.override is None:
+        return score.comment
+    told = f": {score.override.reason}" if score.override.is_told else "."
+    return "\n".join(filter(None, [f"Points were set by hand{told}", score.comment]))
 
 
 def _words(task: TaskVerdict) -> str:

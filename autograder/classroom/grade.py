@@ -11,17 +11,20 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
+from autograder.classroom.chosen import chosen
 from autograder.classroom.gradebook import Book, NotStored
 from autograder.classroom.home import Home
+from autograder.classroom.lateness import LateBook
 from autograder.classroom.ledger import Entry, Ledger
 from autograder.classroom.lock import only_run
 from autograder.classroom.outcomes import write_outcomes
+from autograder.classroom.overrides import Overrides
 from autograder.classroom.remarks import NOTHING, OWN_DATE, PERHAPS, UNGRADED
 from autograder.classroom.sheet import Score, Sheet, unknown
+from autograder.classroom.times import read_times
 from autograder.collect import HandIn, Roster, collect
 from autograder.collect.records import listed, shown
 from autograder.grading.judge.judges import JudgeFailed
@@ -58,6 +61,8 @@ class Order:
     """Refuse to run with less isolation; what was graded with less is graded again."""
     accept: tuple[str, ...] = ()
     """Names of uploads that count, though they were held back."""
+    times: Path | None = None
+    """A table that says when each student uploaded (see ``times``)."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,7 @@ def _grade_class(
     )
     if not rows:
         raise LabError(f"no zip was found in {order.source}")
+    times = read_times(order.times, rows, order.roster) if order.times else {}
     book, ledger = Book(home, lab), Ledger(home, lab)
     book.prepare(order.roster)
     todo = list(_to_grade(order, rows, ledger, book))
@@ -113,14 +119,28 @@ def _grade_class(
         with examiner(order) as examines:
             for done, student in enumerate(_graded(todo, examines, book, ledger, order), start=1):
                 tell(student, done, len(todo))
-    sheets = tuple(_sheets(order, rows, ledger, book, course.lab(lab)))
-    written = write_outcomes(home.grades(lab), sheets, course, course.lab(lab), order.roster)
+    overrides = Overrides(home, lab)
+    overrides.apply()
+    late = LateBook(home, course, course.lab(lab))
+    if times:
+        late.note_times(
+            {
+                row.student: (row.original.name, times[row.student])
+                for row in rows
+                if row.student in times
+            }
+        )
+    sheets = late.judged(_sheets(order, rows, ledger, book, course.lab(lab), overrides))
+    late.write(sheets)
+    written = write_outcomes(
+        home.grades(lab), sheets, course, course.lab(lab), order.roster, ledger.rules
+    )
     graded = sum(sheet.graded for sheet in sheets if sheet.student in todo)
     return Outcome(sheets, graded, {**written, "gradebook": home.gradebook})
 
 
 def _to_grade(order: Order, rows: Sequence[HandIn], ledger: Ledger, book: Book) -> Iterator[str]:
-    chosen = _chosen(order.only, rows)
+    wanted = chosen(order.only, rows)
     for row in rows:
         if row.folder is None:
             if ledger.entry(row.student):  # as when a student's only upload was taken back
@@ -129,7 +149,7 @@ def _to_grade(order: Order, rows: Sequence[HandIn], ledger: Ledger, book: Book) 
             continue
         entry = ledger.entry(row.student)
         stale = entry is None or entry.key != ledger.key(row.folder) or bool(entry.trouble)
-        if row.student in chosen and (stale or order.again or _ran_with_less(order, row.student)):
+        if row.student in wanted and (stale or order.again or _ran_with_less(order, row.student)):
             ledger.forget(row.student)
             yield row.student
 
@@ -139,18 +159,6 @@ def _ran_with_less(order: Order, student: str) -> bool:
         return False
     verdict = load_verdict(order.home.path, order.lab, student)
     return verdict is not None and order.require > verdict.isolation
-
-
-def _chosen(only: Sequence[str], rows: Sequence[HandIn]) -> set[str]:
-    if not only:
-        return {row.student for row in rows}
-    called = {name.casefold(): row.student for row in rows for name in (row.name, row.student)}
-    for name in only:
-        if name.casefold() not in called:
-            close = get_close_matches(name.casefold(), called, n=3, cutoff=0.5)
-            hint = f"; did you mean {' or '.join(close)}?" if close else ""
-            raise LabError(f"nobody called {name!r} handed anything in{hint}")
-    return {called[name.casefold()] for name in only}
 
 
 def _graded(
@@ -193,16 +201,21 @@ def _told(error: Exception, order: Order) -> str:
     return f"the grader failed on it ({what}); {log} says where"
 
 
-def _tasks(order: Order) -> tuple[TaskVerdict, ...]:
+def tasks_of(home: Home, lab: str) -> tuple[TaskVerdict, ...]:
     """The tasks of the lab, so that they are called the same whoever was graded."""
-    plan = read_plan(order.lab, order.home.root / "solutions" / order.lab)
+    plan = read_plan(lab, home.root / "solutions" / lab)
     return tuple(no_points(test) for test in plan.tests if test.task)
 
 
 def _sheets(
-    order: Order, rows: Sequence[HandIn], ledger: Ledger, book: Book, lab: Assignment
+    order: Order,
+    rows: Sequence[HandIn],
+    ledger: Ledger,
+    book: Book,
+    lab: Assignment,
+    overrides: Overrides,
 ) -> Iterator[Sheet]:
-    scores, nothing, tasks = book.scores(), tuple(book.cells()), _tasks(order)
+    scores, nothing, tasks = book.scores(), tuple(book.cells()), tasks_of(order.home, order.lab)
     handed_in = {row.student: row for row in rows}
     names = {student.id: student.name for student in order.roster or ()}
     names |= {row.student: row.name for row in rows}
@@ -211,7 +224,7 @@ def _sheets(
         if row is None:
             yield _without_upload(student, names[student], rows, nothing, tasks)
             continue
-        remarks = list(row.remarks)
+        remarks = [*row.remarks, *overrides.remarks(student)]
         if row.late and lab.due_for(student, row.name) != lab.due:
             text = "Late, but with a later date of its own: compare the time of the upload."
             remarks.append(Remark(OWN_DATE, text))
@@ -229,10 +242,11 @@ def _sheets(
             handed_in=row.original.name,
             folder=row.folder,
             remarks=tuple(remarks),
-            scores=scores[student] if graded else unknown(nothing),
+            scores=overrides.shown(student, scores[student]) if graded else unknown(nothing),
             verdict=load_verdict(order.home.path, order.lab, student) if graded else None,
             trouble=trouble,
             lab=tasks,
+            release=row.release,
         )
 
 

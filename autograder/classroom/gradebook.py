@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import warnings
 from contextlib import suppress
@@ -27,6 +28,7 @@ from traitlets.log import get_logger
 
 from autograder.authoring.build import register
 from autograder.authoring.cells import TASK
+from autograder.classroom.by_hand import Given
 from autograder.classroom.home import Home
 from autograder.classroom.sheet import Score
 from autograder.collect import Roster
@@ -90,6 +92,7 @@ class Book:
     def forget(self, student: str) -> None:
         """Take away a submission of which nothing can be graded any more."""
         with Gradebook(self._home.db_url) as book, suppress(MissingEntry):
+            Given(self._home.path, self._lab, student).note(book)
             book.remove_submission(self._lab, student)
 
     def cells(self) -> list[Score]:
@@ -158,4 +161,11 @@ def _score(cell: Score, grade: Grade | None, comment: Comment | None) -> Score:
     if grade is None:
         return cell
     waiting = bool(grade.needs_manual_grade)
-    return replace(cell, points=grade.score, waiting=waiting, comment=said)
+    return replace(
+        cell,
+        points=grade.score,
+        waiting=waiting,
+        comment=said,
+        by_hand=grade.manual_score is not None,
+        judged=math.nan if grade.auto_score is None else grade.auto_score,
+    )

@@ -33,7 +33,7 @@ class Ledger:
 
     def key(self, folder: Path) -> str:
         """What the grade of the submission in ``folder`` depends on."""
-        return digest((self._rules + _digest_of(folder)).encode())
+        return digest((self.rules + _digest_of(folder)).encode())
 
     def entry(self, student: str) -> Entry | None:
         """What is noted about a student."""
@@ -54,7 +54,7 @@ class Ledger:
         return self._folder / f"{student}.json"
 
     @cached_property
-    def _rules(self) -> str:
+    def rules(self) -> str:
         """If tests, cases or judges change, everybody is graded by the new ones.
 
         Those of other labs count too: a lab may borrow their notebooks.

@@ -19,6 +19,7 @@ NOTHING = "nothing handed in"
 UNGRADED = "not graded"
 OWN_DATE = "a date of its own"
 PERHAPS = "perhaps theirs"
+OVERRIDDEN = "overridden"
 
 FOR_STUDENTS: frozenset[str] = frozenset(
     {
@@ -33,12 +34,20 @@ FOR_STUDENTS: frozenset[str] = frozenset(
         RemarkKind.NOT_FILLED_IN,
         # their cells
         *(RemarkKind.DUPLICATED_CELL, RemarkKind.MISSING_LOCKED, RemarkKind.MISSING_SOLUTION),
-        *(RemarkKind.RECOGNISED, RemarkKind.RETYPED, RemarkKind.MOVED),
+        *(RemarkKind.RECOGNISED, RemarkKind.RETYPED, RemarkKind.MOVED, RemarkKind.OTHER_RELEASE),
         # how they ran
         *(Trouble.INTERRUPTED, Trouble.KILLED, Trouble.TIME, Trouble.MEMORY, Trouble.PROCESSES),
         *(Trouble.DISK, Trouble.ENDED, Trouble.OUTPUT),
     }
 )
+SUSPICIOUS: frozenset[str] = frozenset(
+    {
+        *(Trouble.TAMPERED, Trouble.SPOILED, "forged"),
+        *(RemarkKind.ZIP_BOMB, RemarkKind.UNSAFE_PATH, RemarkKind.NOT_A_FILE),
+        *(RemarkKind.CHANGED_LOCKED, RemarkKind.CHANGED_MARKS),
+    }
+)
+"""Kinds that may be signs of tampering; none of them is for students."""
 _NOT_JUDGED = "an answer could not be judged; ask those who grade"
 IN_OTHER_WORDS: dict[str, str] = {
     UNGRADED: "Not graded yet.",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import platform
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from statistics import mean, median
 from urllib.parse import quote
 
 from markupsafe import Markup
 
+from autograder.classroom.changes import PointsChange
 from autograder.classroom.charts import Bar, bars, histogram
 from autograder.classroom.feedback import PAGES, cut, grade, points
 from autograder.classroom.sheet import Sheet
@@ -37,7 +42,12 @@ class Mistake:
 
     heading: str
     example: Finding
-    students: list[str] = field(default_factory=list)
+    students: dict[str, str] = field(default_factory=dict)
+    """Names by id."""
+    is_public: bool = False
+    """Whether it shows on a public case."""
+    also: list[str] = field(default_factory=list)
+    """What else is said to the same students about the same mistake."""
 
 
 def columns(sheets: Sequence[Sheet]) -> list[Column]:
@@ -51,8 +61,17 @@ def columns(sheets: Sequence[Sheet]) -> list[Column]:
     return found
 
 
-def report_page(sheets: Sequence[Sheet], course: Course, lab: Assignment) -> str:
-    """The HTML page about the class; links lead to ``feedback/<student>.html``."""
+def report_page(
+    sheets: Sequence[Sheet],
+    course: Course,
+    lab: Assignment,
+    changes: Sequence[PointsChange] = (),
+    rules: str = "",
+) -> str:
+    """The HTML page about the class; links lead to ``feedback/<student>.html``.
+
+    ``changes`` are those since the run before; ``rules`` stands for tests, cases and judges.
+    """
     judged = [sheet for sheet in sheets if sheet.folder is not None and sheet.graded]
     totals = [sheet.points for sheet in judged]
     most = max((sheet.max_points for sheet in sheets), default=0)
@@ -68,6 +87,7 @@ def report_page(sheets: Sequence[Sheet], course: Course, lab: Assignment) -> str
         ("to read by hand", sum(sheet.waiting for sheet in sheets)),
         ("seconds it ran", f"{seconds:,.0f}"),
     ]
+    releases = Counter(sheet.release or "not known" for sheet in sheets if sheet.folder)
     levels = Counter(sheet.verdict.isolation for sheet in sheets if sheet.verdict)
     return PAGES.get_template("report.html").render(
         course=course,
@@ -77,11 +97,17 @@ def report_page(sheets: Sequence[Sheet], course: Course, lab: Assignment) -> str
         by_task=_by_task(judged, columns(sheets)),
         mistakes=_mistakes(sheets)[:MISTAKES],
         undecided=[sheet for sheet in sheets if not sheet.graded or sheet.is_held_back],
-        noticed=[sheet for sheet in sheets if sheet.all_remarks],
+        suspicious=[sheet for sheet in sheets if sheet.suspicions],
+        noticed=[sheet for sheet in sheets if sheet.harmless_remarks],
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        versions=versions(),
+        rules=rules[:12],
+        changes=changes,
         columns=columns(sheets),
         sheets=sheets,
         times=_times(sheets),
         isolation=levels.most_common(),
+        releases=releases.most_common(),
         points=points,
         grade=grade,
         link=lambda sheet: f"feedback/{quote(sheet.student)}.html",
@@ -102,18 +128,45 @@ def _by_task(sheets: Sequence[Sheet], titles: Sequence[Column]) -> Markup:
 
 
 def _mistakes(sheets: Sequence[Sheet]) -> list[Mistake]:
-    """Alike are those whose hint differs in names and numbers at most."""
+    """One card for a mistake, however many findings it makes; the most common first.
+
+    Alike are findings whose hint differs in names and numbers at most. A cell that failed is one
+    mistake, however many tasks it takes along. Of a task, what is said only to students who have
+    a card of that task already is another sign of the same mistake: it is told there.
+    """
     found: dict[tuple[str, str], Mistake] = {}
     for sheet in sheets:
         for task in sheet.verdict.tasks if sheet.verdict else ():
-            shown = sorted(task.cases, key=lambda case: case.hidden)
-            for finding in (cut(finding) for case in shown for finding in case.findings):
-                key = (task.id, NAMES.sub("", finding.look))
-                heading = f"Task {task.id}: {task.title}"
-                mistake = found.setdefault(key, Mistake(heading, finding))
-                if sheet.name not in mistake.students:
-                    mistake.students.append(sheet.name)
-    return sorted(found.values(), key=lambda mistake: -len(mistake.students))
+            for case in sorted(task.cases, key=lambda case: case.hidden):
+                for finding in map(cut, case.findings):
+                    key = (task.id, NAMES.sub("", finding.look))
+                    heading = f"Task {task.id}: {task.title}"
+                    if task.failed_cell:
+                        key = ("", task.failed_cell)
+                        heading = f"A cell did not run: {task.failed_cell}"
+                    mistake = found.setdefault(key, Mistake(heading, finding))
+                    mistake.students.setdefault(sheet.student, sheet.name)
+                    mistake.is_public |= not case.hidden
+    cards: list[Mistake] = []
+    order = sorted(found.values(), key=lambda one: (not one.is_public, -len(one.students)))
+    for mistake in order:
+        of_task = [card for card in cards if card.heading == mistake.heading]
+        told = {student for card in of_task for student in card.students}
+        if mistake.students.keys() - told:
+            cards.append(mistake)
+        else:
+            most = max(of_task, key=lambda card: len(card.students.keys() & mistake.students))
+            most.also.append(mistake.example.look)
+    return sorted(cards, key=lambda mistake: -len(mistake.students))
+
+
+def versions() -> str:
+    """What the grades were made with."""
+    found = [f"Python {platform.python_version()}"]
+    for package in ("nbgrader", "numpy", "torch"):
+        with suppress(PackageNotFoundError):
+            found.append(f"{package} {version(package)}")
+    return ", ".join(found)
 
 
 def _times(sheets: Sequence[Sheet]) -> Markup:

@@ -7,11 +7,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograder.classroom.remarks import for_students
+from autograder.classroom.remarks import SUSPICIOUS, for_students
 from autograder.collect.records import RemarkKind
 from autograder.grading.grader import MISSING
 from autograder.grading.verdict import SubmissionVerdict, TaskVerdict
 from autograder.remark import Remark
+
+
+@dataclass(frozen=True)
+class Override:
+    """Points that somebody set against the judge, for one graded cell of one student."""
+
+    student: str
+    notebook: str
+    grade_id: str
+    points: float
+    reason: str
+    when: str
+    """Date and time, UTC."""
+    is_told: bool = False
+    """Whether the student reads the reason."""
+    answer: str = ""
+    """Digest of the answer that they were set for; empty: nobody knows."""
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Whose, and for which cell."""
+        return self.student, self.notebook, self.grade_id
 
 
 @dataclass(frozen=True)
@@ -28,6 +50,12 @@ class Score:
     comment: str = ""
     is_bonus: bool = False
     """Whether it counts beyond what the lab is worth."""
+    by_hand: bool = False
+    """Whether a person gave them."""
+    judged: float = math.nan
+    """What the judge, or the test, gave; NaN: only a person can grade it."""
+    override: Override | None = None
+    """Who set them against the judge, and why."""
 
 
 def unknown(scores: Sequence[Score]) -> tuple[Score, ...]:
@@ -54,6 +82,14 @@ class Sheet:
     """Why it could not be graded, though there is something to grade."""
     lab: tuple[TaskVerdict, ...] = ()
     """The tasks of the lab, for those on which there is no verdict."""
+    release: str = ""
+    """The release that it was made from; empty: nobody knows."""
+    penalty: float = 0.0
+    """Points that lateness costs."""
+    days_late: int = 0
+    """Days by which it is late; one that has begun is a whole one."""
+    lateness: str = ""
+    """The same in words, with what it costs."""
     tasks: dict[tuple[str, str], TaskVerdict] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -61,9 +97,14 @@ class Sheet:
         object.__setattr__(self, "tasks", {(t.notebook, t.grade_id): t for t in found})
 
     @property
-    def points(self) -> float:
-        """All points together; NaN if it was not graded."""
+    def earned(self) -> float:
+        """All points together, however late; NaN if it was not graded."""
         return round(sum(score.points for score in self.scores), 2)
+
+    @property
+    def points(self) -> float:
+        """What counts: the points without what lateness costs; NaN if it was not graded."""
+        return self.earned if not self.penalty else round(max(0.0, self.earned - self.penalty), 2)
 
     @property
     def max_points(self) -> float:
@@ -96,6 +137,16 @@ class Sheet:
     def all_remarks(self) -> tuple[str, ...]:
         """What the collector and the executor have to say to an instructor."""
         return tuple(map(str, self._said))
+
+    @property
+    def suspicions(self) -> tuple[str, ...]:
+        """What of it may be a sign of tampering."""
+        return tuple(str(remark) for remark in self._said if remark.kind in SUSPICIOUS)
+
+    @property
+    def harmless_remarks(self) -> tuple[str, ...]:
+        """What of it is none."""
+        return tuple(str(remark) for remark in self._said if remark.kind not in SUSPICIOUS)
 
     @property
     def student_remarks(self) -> tuple[str, ...]:

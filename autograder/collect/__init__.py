@@ -27,7 +27,7 @@ from lab_utils.kit.lab import handed_in
 from lab_utils.kit.root import ROOT
 
 LIMITS = Bounds()
-VERSION = "4"  # raise it when the same hand-in gives other files or remarks than before
+VERSION = "5"  # raise it when the same hand-in gives other files or remarks than before
 
 
 def collect(
@@ -119,11 +119,11 @@ def _collected(
     """What can be graded of the newest upload of which anything can be graded, if it counts."""
     tried = []
     for number, upload in enumerate(claim.counting):
-        files, remarks = _files(upload, release, limits, wanted)
-        tried.append((number, files, remarks))
+        files, remarks, made_from = _files(upload, release, limits, wanted)
+        tried.append((number, files, remarks, made_from))
         if files:
             break
-    number, files, remarks = tried[-1] if tried[-1][1] else tried[0]
+    number, files, remarks, made_from = tried[-1] if tried[-1][1] else tried[0]
     if len(person.uploads) > 1:
         remarks = (*_about_others(person, claim, number), *remarks)
     if claim.replaces:
@@ -135,25 +135,26 @@ def _collected(
     digests = {name: digest(data) for name, data in files.items()}
     upload = claim.counting[number]
     passed = tuple(origins[other] for other in claim.decided)
-    about = (source_of(upload), upload.owner, passed)
+    about = (source_of(upload), upload.owner, passed, made_from)
     return Card(key, number, origins[upload], digests, remarks, *about), files
 
 
 def _files(
     upload: Upload, release: Mapping[str, Released], limits: Bounds, wanted: Wanted
-) -> tuple[dict[str, bytes], tuple[Remark, ...]]:
+) -> tuple[dict[str, bytes], tuple[Remark, ...], str]:
+    """What can be graded, what there is to say, and the release that it was made from."""
     if upload.trouble:
-        return {}, (upload.trouble,)
+        return {}, (upload.trouble,), ""
     try:
         read = _read(upload, limits, wanted)
         if not read.members:
-            return {}, read.remarks
+            return {}, read.remarks, read.release
         files, remarks = gradable(read.members, release, limits, wanted)
-        return files, (*read.remarks, *remarks)
+        return files, (*read.remarks, *remarks), read.release
     except Exception as error:  # a mistake of ours must not stop the class either
         what = shown(f"{type(error).__name__}: {error}", 200)
         text = f"The collector failed ({what}); please look at it."
-        return {}, (Remark(RemarkKind.FAILED, text),)
+        return {}, (Remark(RemarkKind.FAILED, text),), ""
 
 
 def _read(upload: Upload, limits: Bounds, wanted: Wanted) -> Contents:
@@ -195,4 +196,5 @@ def _row(person: Person, card: Card, shelf: Shelf) -> HandIn:
         folder=shelf.folder(person.student) if card.files else None,
         remarks=(*person.remarks, *card.remarks, *shelf.edited(person.student, card)),
         perhaps=person.perhaps,
+        release=card.release,
     )

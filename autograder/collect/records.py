@@ -56,6 +56,7 @@ class RemarkKind(StrEnum):
     MISSING_SOLUTION = "missing solution"
     CHANGED_LOCKED = "changed locked cell"
     CHANGED_MARKS = "changed marks"
+    OTHER_RELEASE = "another release"
     RECOGNISED = "recognised"
     RETYPED = "retyped cell"
     MOVED = "moved cell"
@@ -80,6 +81,8 @@ class HandIn:
     remarks: tuple[Remark, ...]
     perhaps: tuple[str, ...] = ()
     """Ids of students whose it may be, if that is not clear."""
+    release: str = ""
+    """The release that it was made from, as the packer noted it; empty: nobody knows."""
 
 
 @dataclass(frozen=True)

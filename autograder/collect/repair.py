@@ -18,6 +18,7 @@ from autograder.collect.recognise import Recognised, recognise
 from autograder.collect.records import Notes, RemarkKind
 from autograder.collect.released import Released, plain
 from autograder.remark import Remark
+from lab_utils.kit.upgrade import checksum
 
 NEW_CELLS = {
     "code": nbformat.v4.new_code_cell,
@@ -41,6 +42,9 @@ SENTENCES = {
         "{things}."
     ),
     RemarkKind.CHANGED_MARKS: "{notebook}: nbgrader's marks were changed, and set right: {things}.",
+    RemarkKind.OTHER_RELEASE: (
+        "{notebook}: made from another release; these cells are as released now: {things}."
+    ),
     RemarkKind.RECOGNISED: (
         "{notebook}: cells without their grade_id were recognised by text or place: {things}."
     ),
@@ -107,11 +111,21 @@ def _note_damage(
     if at in found.by_guess:
         notes.add(RemarkKind.RECOGNISED, grade_id)
     elif any(cell.marks.get(flag) != marks.get(flag) for flag in FLAGS):
-        notes.add(RemarkKind.CHANGED_MARKS, grade_id)
+        other = _is_as_given(cell) and not released.is_solution(at)
+        notes.add(RemarkKind.OTHER_RELEASE if other else RemarkKind.CHANGED_MARKS, grade_id)
     if cell.cell_type != wanted.cell_type:
         notes.add(RemarkKind.RETYPED, grade_id)
     if not released.is_solution(at) and plain(cell.source) != released.texts[at]:
-        notes.add(RemarkKind.CHANGED_LOCKED, grade_id)
+        other = _is_as_given(cell)
+        notes.add(RemarkKind.OTHER_RELEASE if other else RemarkKind.CHANGED_LOCKED, grade_id)
+
+
+def _is_as_given(cell: ReadCell) -> bool:
+    """Whether a cell is as some release gave it; who changed it may have written so, too."""
+    try:
+        return cell.marks.get("checksum") == checksum(cell.source, cell.cell_type, cell.marks)
+    except (ValueError, TypeError):
+        return False
 
 
 def _place(at: int, slots: list[_Slot], released: Released) -> int:

@@ -21,6 +21,9 @@ COLUMNS = {
 }
 # Other columns that tell one student from another.
 ALSO_KNOWN_BY = {"sisuserid", "sisloginid", "loginid", "login", "username", "canvasid", "userid"}
+# An export of Canvas' gradebook has one of these beside ID, which there is Canvas' own number.
+CANVAS_IDS = {"sisuserid", "sisloginid"}
+TEST_STUDENT = "Student, Test"
 NOBODY = "unmatched-"
 """How the ids of those begin who are not in the class list."""
 SAFE_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@=-]{0,99}")
@@ -28,6 +31,18 @@ SAFE_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@=-]{0,99}")
 
 class RosterError(CollectError):
     """The class list cannot be used; the message names file and line."""
+
+
+@dataclass(frozen=True)
+class CanvasIds:
+    """The columns of Canvas' gradebook that tell who a row is about; each may be empty."""
+
+    number: str
+    """Column ``ID``: Canvas' own number."""
+    sis_user: str = ""
+    login: str = ""
+    """Column ``SIS Login ID``."""
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,6 +55,8 @@ class Student:
     email: str = ""
     also: frozenset[str] = frozenset()
     """Other ids: the LMS' number, the login."""
+    canvas: CanvasIds | None = None
+    """What Canvas calls them, if the list is an export of its gradebook."""
 
     @property
     def name(self) -> str:
@@ -69,11 +86,13 @@ def read_roster(path: Path) -> Roster:
 
     Wanted are an id and a name, as ``first name`` and ``last name`` or in one column as
     ``Doe, Jane`` or ``Jane Doe``. Comma, semicolon and tab separate; other columns are ignored.
+    An export of Canvas' gradebook will do: then a student's id is the SIS Login ID, and Canvas'
+    own number is kept apart.
 
     Raises:
         RosterError: the file cannot be read, lacks a column, or has an id twice.
     """
-    rows = _rows(path)
+    rows = read_table(path)
     if not rows:
         raise RosterError(f"{path} is empty; its first line must be: id,first_name,last_name,email")
     header = [squashed(text) for text in rows[0]]
@@ -86,6 +105,7 @@ def read_roster(path: Path) -> Roster:
             f"{path}:1: needs columns id, first_name and last_name; has: {', '.join(rows[0])}"
         )
     students: dict[str, Student] = {}
+    is_canvas = "id" in header and not CANVAS_IDS.isdisjoint(header)
     for line, row in enumerate(rows[1:], start=2):
         texts = {
             field: row[at].strip() if at is not None and at < len(row) else ""
@@ -98,7 +118,15 @@ def read_roster(path: Path) -> Roster:
             for name, text in zip(header, row, strict=False)
             if name in ALSO_KNOWN_BY and text.strip()
         }
-        student = _student(texts, frozenset(also))
+        canvas = _canvas(header, row) if is_canvas else None
+        if canvas and canvas.number.isdigit():
+            if not (canvas.login or canvas.sis_user) and texts["name"] == TEST_STUDENT:
+                continue
+            also.add(canvas.number)
+            texts["id"] = canvas.login or canvas.sis_user or canvas.number
+        else:
+            canvas = None
+        student = _student(texts, frozenset(also), canvas)
         if not SAFE_ID.fullmatch(student.id) or student.id.startswith(NOBODY):
             raise RosterError(
                 f"{path}:{line}: id {student.id!r} cannot name a folder; use letters, digits, "
@@ -110,11 +138,16 @@ def read_roster(path: Path) -> Roster:
     return Roster(tuple(students.values()))
 
 
-def _rows(path: Path) -> list[list[str]]:
+def read_table(path: Path, what: str = "the class list") -> list[list[str]]:
+    """The rows of a CSV file, whichever program wrote it.
+
+    Raises:
+        RosterError: it cannot be read.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise RosterError(f"cannot read the class list {path}: {error.strerror}") from None
+        raise RosterError(f"cannot read {what} {path}: {error.strerror}") from None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:  # a spreadsheet program on Windows
@@ -127,7 +160,13 @@ def _rows(path: Path) -> list[list[str]]:
         raise RosterError(f"{path} is not a CSV file: {error}") from None
 
 
-def _student(texts: dict[str, str], also: frozenset[str]) -> Student:
+def _canvas(header: list[str], row: list[str]) -> CanvasIds:
+    texts = {name: text.strip() for name, text in zip(header, row, strict=False)}
+    parts = ("id", "sisuserid", "sisloginid", "section")
+    return CanvasIds(*(texts.get(part, "") for part in parts))
+
+
+def _student(texts: dict[str, str], also: frozenset[str], canvas: CanvasIds | None) -> Student:
     first, last = texts["first"], texts["last"]
     if not last and texts["name"]:
         if "," in texts["name"]:
@@ -136,4 +175,5 @@ def _student(texts: dict[str, str], also: frozenset[str]) -> Student:
             first, _, last = texts["name"].rpartition(" ")
     if not words(first) and not words(last):
         last = texts["id"] or texts["email"]
-    return Student(texts["id"] or texts["email"], first.strip(), last.strip(), texts["email"], also)
+    student = texts["id"] or texts["email"]
+    return Student(student, first.strip(), last.strip(), texts["email"], also, canvas)

@@ -41,6 +41,8 @@ class Card:
     """The user to whom it belongs on disk."""
     passed: tuple[str, ...] = ()
     """Other uploads that an instructor decided against, like ``origin``."""
+    release: str = ""
+    """The release that it was made from; empty: nobody knows."""
 
 
 class Shelf:

@@ -18,10 +18,12 @@ from autograder.collect.archive import Refused, is_junk, obstacle, open_zip, par
 from autograder.collect.records import Bounds, Notes, RemarkKind, shown
 from autograder.collect.words import usual
 from autograder.remark import Remark
+from lab_utils.kit.course import RELEASE_NAME
 
 # Browsers and mail programs append .txt or .json to what they do not know.
 APPENDED = re.compile(r"\.(?:txt|json)\Z", re.IGNORECASE)
 NOTEBOOK = "ipynb"
+RELEASE = re.compile(rf"{re.escape(RELEASE_NAME)}-[\w.]{{1,40}}-[0-9a-f]{{8}}")
 SENTENCES = {
     RemarkKind.ENCRYPTED: "Protected by a password, and not read: {things}.",
     RemarkKind.UNREADABLE: "Damaged inside the zip, and not read: {things}.",
@@ -90,6 +92,8 @@ class Contents:
 
     members: tuple[Member, ...]
     remarks: tuple[Remark, ...]
+    release: str = ""
+    """The release that it was made from, as the packer noted it; empty: nobody knows."""
 
 
 def unpack(path: Path, limits: Bounds, wanted: Wanted) -> Contents:
@@ -102,7 +106,7 @@ def unpack(path: Path, limits: Bounds, wanted: Wanted) -> Contents:
         return Contents((), (refused.remark,))
     except OSError as error:
         return Contents((), (Remark(RemarkKind.UNREADABLE, f"Cannot be read: {error.strerror}."),))
-    return Contents(tuple(reader.members), reader.remarks())
+    return Contents(tuple(reader.members), reader.remarks(), reader.release)
 
 
 def loose_files(files: Iterable[tuple[str, Path]], limits: Bounds, wanted: Wanted) -> Contents:
@@ -126,6 +130,7 @@ class _Reader:
         self._limits, self._wanted = limits, wanted
         self._left = limits.total
         self._bomb: Remark | None = None
+        self.release = ""
 
     def remarks(self) -> tuple[Remark, ...]:
         return (*([self._bomb] if self._bomb else []), *self.notes.remarks(SENTENCES))
@@ -133,6 +138,8 @@ class _Reader:
     def read_zip(self, file: IO[bytes], size: int, outer: str = "") -> None:
         """Keep what is wanted; ``outer`` is the name of the zip that this one lies in."""
         with open_zip(file, self._limits) as archive:
+            if noted := RELEASE.fullmatch(archive.comment[:200].decode("ascii", "replace")):
+                self.release = noted[0]
             unpacked = sum(info.file_size for info in archive.infolist())
             if unpacked > self._limits.total and unpacked > self._limits.ratio * size:
                 self._bomb = Remark(

@@ -73,6 +73,8 @@ class TaskVerdict:
     chart: Chart | None = None
     note: str = ""
     """What else there is to say: what was lent, what other tasks paid for, what differs."""
+    failed_cell: str = ""
+    """The error in which the cell ended that should have made what is asked for; or empty."""
 
 
 @dataclass(frozen=True)

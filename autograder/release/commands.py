@@ -13,6 +13,13 @@ def add_release(commands: Any) -> None:
     """Add it to the command line."""
     release = commands.add_parser("release", help="publish what students get into the share")
     release.add_argument("--share", metavar="DIR", help="default: share in setup/course.toml")
+    release.add_argument(
+        "--lab",
+        action="append",
+        default=[],
+        metavar="LAB",
+        help="hold only this one; repeatable; default: all that are open",
+    )
     release.add_argument("--check", action="store_true", help="only say what would change")
     release.add_argument(
         "--wheels",
@@ -31,7 +38,7 @@ def _release(options: argparse.Namespace) -> int:
     from autograder.release.wheels import fill_wheelhouse
     from lab_utils.kit.course import read_course
 
-    release = make_release()
+    release = make_release(labs=options.lab)
     if found := leaks_in_release(release.files, ROOT):
         raise ReleaseError("not released, since students must not see this:\n" + "\n".join(found))
     print(f"{release.name}: {len(release.files)} files, {len(release.archive):,} bytes, no leak")

@@ -10,7 +10,9 @@ import json
 import re
 import tomllib
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -18,10 +20,12 @@ from string import Template
 from tempfile import TemporaryDirectory
 
 from autograder.authoring.build import Files, derive
+from autograder.release.held import held_labs, homes_of, only_labs
 from lab_utils.kit.course import RELEASE_NAME, START, Assignment, Course, read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
 from lab_utils.kit.start import start_notebook
+from lab_utils.kit.upgrade import cell_digests
 
 STUDENT = "setup/student"  # templates of files that only a release has
 #: What lab_utils may consist of; anything else is somebody's forgotten file.
@@ -53,10 +57,19 @@ class Release:
             digest.update(f"{path}\0{len(content)}\0".encode() + content)
         return f"{RELEASE_NAME}-{self.version}-{digest.hexdigest()[:8]}"
 
+    def _cells(self) -> dict[str, list[str]]:
+        """Digests of all cells by notebook: by these an upgrade knows what a student changed."""
+        return {
+            path.removeprefix("notebooks/").removesuffix(".ipynb"): cell_digests(content)
+            for path, content in sorted(self.files.items())
+            if path.startswith("notebooks/") and path.endswith(".ipynb") and "/" in path[10:]
+        }
+
     @cached_property
     def archive(self) -> bytes:
         """The zip, with one folder in it that has the release's name."""
-        note = json.dumps({"name": self.name, "version": self.version, "date": self.date}, indent=2)
+        about = {"name": self.name, "version": self.version, "date": self.date}
+        note = json.dumps({**about, "cells": self._cells()}, indent=2)
         files = {**self.files, "setup/release.json": f"{note}\n".encode()}
         target = io.BytesIO()
         # Stored: what a compressor makes differs between its versions, and this is small.
@@ -69,20 +82,32 @@ class Release:
         return target.getvalue()
 
 
-def make_release(root: Path = ROOT) -> Release:
+def make_release(
+    root: Path = ROOT, labs: Collection[str] = (), today: datetime | None = None
+) -> Release:
     """The release that the sources below ``root`` give; nothing is written.
 
+    It holds the assignments called ``labs``, or if none is named all those that are open
+    ``today`` (by default: now).
+
     Raises:
-        LabError: a source has a mistake, or a file lies where it does not belong.
+        LabError: a source has a mistake, or a file lies where it does not belong; or there is no
+            such assignment, or none is open.
     """
-    course = read_course(root / "setup" / "course.toml")
-    files = {path: data for path, data in derive(root).items() if path.startswith("notebooks/")}
+    every = read_course(root / "setup" / "course.toml")
+    held = held_labs(every, labs, today or datetime.now(UTC))
+    course = replace(every, labs={lab: every.labs[lab] for lab in held})
+    closed = every.labs.keys() - held
+    shut = tuple(f"notebooks/{lab}/" for lab in closed)
+    built = {path: data for path, data in derive(root).items() if path.startswith("notebooks/")}
+    files = {path: data for path, data in built.items() if not path.startswith(shut)}
     files[f"notebooks/{START}"] = _start_page(files, course)
-    files |= _helpers(root)
+    files |= _helpers(root, every.labs.keys() - homes_of(course))
     files |= {name: (root / name).read_bytes() for name in COPIED}
     files["requirements.txt"] = _until(root / "requirements.txt", REQUIREMENTS_END)
     files["pyproject.toml"] = _until(root / "pyproject.toml", PROJECT_END)
-    files["setup/course.toml"] = _without_extensions(root / "setup" / "course.toml")
+    public = _without_extensions(root / "setup" / "course.toml")
+    files["setup/course.toml"] = only_labs(public, closed)
     files["Makefile"] = (root / STUDENT / "Makefile").read_bytes()
     files["README.md"] = _readme(root, course)
     version = tomllib.loads(files["pyproject.toml"].decode())["project"]["version"]
@@ -101,11 +126,13 @@ def _start_page(notebooks: Files, course: Course) -> bytes:
         return start_notebook(course, Path(folder) / "notebooks").encode()
 
 
-def _helpers(root: Path) -> Files:
+def _helpers(root: Path, closed: Collection[str]) -> Files:
     files: Files = {}
     for path in sorted((root / "lab_utils").rglob("*")):
         name = path.relative_to(root).as_posix()
         if not path.is_file() or "__pycache__" in path.parts:
+            continue
+        if name.startswith(tuple(f"lab_utils/labs/{lab}/" for lab in closed)):
             continue
         if path.suffix not in KINDS:
             raise ReleaseError(f"{name} is nothing that students should get: delete it")

@@ -33,10 +33,11 @@ CHART = Chart(
 #: A solution with this word in it is wrong.
 WRONG = "wrong"
 SETTINGS = """
-from nbgrader.preprocessors import CheckCellMetadata, SaveAutoGrades
+from nbgrader.preprocessors import CheckCellMetadata
+from autograder.classroom.by_hand import SaveGrades
 from tests.support.stand_in import Pretended
 
-c.Autograde.autograde_preprocessors = [Pretended, SaveAutoGrades, CheckCellMetadata]
+c.Autograde.autograde_preprocessors = [Pretended, SaveGrades, CheckCellMetadata]
 """
 
 

@@ -43,6 +43,7 @@ _ERRORS = {
         "It had the right form elsewhere? Think of what is empty, single or missing here.",
     ),
 }
+_ERRORS["absent"] = ("there is no such thing in the notebook", "Its cell is missing, or failed.")
 _RAISED = ("your code ended with an error", "Try it on inputs of your own: other sizes and forms.")
 _WRONG = ("another answer", "It is right for some, and not for all: what is special here?")
 _UNREADABLE = Finding(

@@ -12,7 +12,8 @@ from nbgrader.utils import determine_grade
 
 from autograder.grading.hidden import hidden_of
 from autograder.grading.judge.judges import PATIENCE, Judges, Undecided
-from autograder.grading.plan import LabPlan, Test
+from autograder.grading.judge.why import ABSENT, Blame, blame
+from autograder.grading.plan import LabPlan, Test, keyed_cells
 from autograder.grading.sandbox import CellResult, Notebook, NotebookResult, Question
 from autograder.grading.sandbox.host.job import Output, Reply
 from autograder.grading.submission import Submission
@@ -81,9 +82,10 @@ class Ruling:
         answered = [(q, r) for q, r in asked if q.task == test.task]
         if test.is_of_file:
             answered = [(q, self._file(test, r)) for q, r in answered]
+        failed = self._failed_cell(test, result, [reply for _, reply in answered])
         first = next((r for q, r in answered if q.case == 0 and not q.lent), None)
-        cases = [self._case(test, q, r) for q, r in answered if not q.lent]
-        lent = [self._case(test, q, r) for q, r in answered if q.lent]
+        cases = [self._case(test, q, r, failed) for q, r in answered if not q.lent]
+        lent = [self._case(test, q, r, failed) for q, r in answered if q.lent]
         note = ""
         if sum(case.passed for case in lent) > sum(case.passed for case in cases):
             cases = lent
@@ -106,16 +108,32 @@ class Ruling:
             tuple(cases),
             self._chart(test, first),
             note.strip(),
+            failed.error if failed else "",
         )
         if points < test.points:
             self.paid.add(test.task)
         return decided, [_said(f"{verdict}\n{note}"), _score(points)]
 
-    def _case(self, test: Test, question: Question, reply: Reply) -> CaseVerdict:
+    def _failed_cell(
+        self, test: Test, result: NotebookResult, replies: Sequence[Reply]
+    ) -> Blame | None:
+        """The cell for whose failure there is nothing to ask."""
+        book = self._submission.books.get(test.notebook)
+        if book is None or not any(reply.get("kind") == ABSENT for reply in replies):
+            return None
+        cells = [(key, cell.source) for key, cell in keyed_cells(book)]
+        return blame(test.name, cells, {cell.id: cell for cell in result.cells})
+
+    def _case(
+        self, test: Test, question: Question, reply: Reply, failed: Blame | None = None
+    ) -> CaseVerdict:
         where: dict[str, Any] = {"task": question.task, "case": question.case}
         name: dict[str, Any] = {"name": f"a {lab_called(test.lab).noun}", "hidden": True}
         try:
             name = self._judges.ask(test.lab, "name", **where)
+            if failed and reply.get("kind") == ABSENT:
+                told_why = Finding(failed.yours, _task(test).returns, failed.look)
+                return CaseVerdict(name["name"], name["hidden"], (told_why,))
             # Functions are lent when all cases have been asked once.
             met_hidden = bool(question.lent)
             told = self._ask(test.lab, "judge", **where, reply=reply, met_hidden=met_hidden)

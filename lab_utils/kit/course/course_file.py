@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from lab_utils.kit.course.late import LatePolicy, read_late
 from lab_utils.kit.course.toml_table import NUMBER, BadValue, Table, line_of
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
@@ -60,8 +61,14 @@ class Assignment:
     """The ids of assignments that one should know first; all of them come earlier."""
     due: datetime | None = None
     """None: it is never late."""
+    open: datetime | None = None
+    """No release holds it before; None: every release does."""
     extensions: Mapping[str, datetime] = field(default_factory=dict)
     """Later dates of some students, by the name that the course file calls them."""
+    late: LatePolicy | None = None
+    """What lateness costs; None: nothing."""
+    canvas: str = ""
+    """The column of Canvas' gradebook, ``Title (number)``; empty: Canvas makes one of the label."""
 
     @property
     def points(self) -> float:
@@ -160,6 +167,7 @@ def _course(content: Table) -> Course:
         raise course.bad("share", f"share = {share!r} must be a whole path, as in /shared/course")
     if url and not re.fullmatch(r"https://\S+\.zip", url):
         raise course.bad("release_url", f"release_url = {url!r} must look like https://….zip")
+    late = read_late(content.table("late")) if "late" in content.names else None
     sample = course.get("sample", str, "")
     if sample and sample not in labs.names:
         raise course.bad("sample", f"sample = {sample!r} is no assignment of this file")
@@ -167,18 +175,27 @@ def _course(content: Table) -> Course:
         name=course.get("name", str),
         term=course.get("term", str),
         zip_name=zip_name,
-        labs={lab_id: _lab(lab_id, labs) for lab_id in labs.names},
+        labs={lab_id: _lab(lab_id, labs, late) for lab_id in labs.names},
         share=share,
         release_url=url,
         sample=sample or next(iter(labs.names), ""),
     )
 
 
-def _lab(lab_id: str, labs: Table) -> Assignment:
+def _lab(lab_id: str, labs: Table, late: LatePolicy | None) -> Assignment:
     table = labs.table(lab_id)
     if not re.fullmatch("[a-z0-9]+", lab_id):
         raise table.bad(None, "must be named with a-z and 0-9 only, as in mine1")
-    table.allow(*("title", "label", "about", "builds_on", "due", "notebooks", "extensions"))
+    table.allow(
+        *("title", "label", "about", "builds_on", "open", "due", "notebooks", "extensions"),
+        *("late", "canvas"),
+    )
+    canvas = table.get("canvas", str, "")
+    if canvas and not re.fullmatch(r"\S.* \(\d+\)", canvas):
+        text = "must be as in Canvas' export: a title, and a number in parentheses, Lab 1 (12345)"
+        raise table.bad("canvas", f"canvas = {canvas!r} {text}")
+    if "late" in table.names:
+        late = read_late(table.table("late"), late or LatePolicy())
     notebooks = tuple(
         _notebook(place, entry, table) for place, entry in enumerate(table.get("notebooks", list))
     )
@@ -194,7 +211,10 @@ def _lab(lab_id: str, labs: Table) -> Assignment:
         about=table.get("about", str, ""),
         builds_on=_earlier(lab_id, labs, table),
         due=_moment(table, "due") if "due" in table.names else None,
+        open=_moment(table, "open") if "open" in table.names else None,
         extensions={student: _moment(extensions, student) for student in extensions.names},
+        late=late,
+        canvas=canvas,
     )
 
 

@@ -14,6 +14,7 @@ from tempfile import mkdtemp
 from lab_utils.kit.course.course_file import RELEASE_NAME, START
 
 MARK = ".unpacked"  # what was changed after this file was written is a student's work
+UPGRADED = ".upgraded"  # written when the work in a folder was carried into a newer release
 CLOCK_SECONDS = 2.0  # shared disks and Drive round their times
 # The start page is written anew at every start, and is nobody's work; JupyterLab keeps a copy.
 OURS = {START, START.replace(".", "-checkpoint.")}
@@ -46,7 +47,10 @@ def unpack(archive: Path, base: Path, kernel: str = "") -> Path:
 
 
 def with_work(base: Path, newest: Path) -> Path | None:
-    """The latest folder beside ``newest`` in which a student has changed something."""
+    """The latest folder beside ``newest`` in which a student has changed something.
+
+    What was carried into a newer release (see ``upgrade``) does not count.
+    """
     touched = {}
     for folder in base.glob(f"{RELEASE_NAME}-*"):
         mark = folder / MARK
@@ -54,7 +58,9 @@ def with_work(base: Path, newest: Path) -> Path | None:
             continue
         files = [path for path in (folder / "notebooks").rglob("*") if path.is_file()]
         last = max((path.stat().st_mtime for path in files if path.name not in OURS), default=0.0)
-        if last > mark.stat().st_mtime + CLOCK_SECONDS:
+        carried = folder / UPGRADED
+        known = max(path.stat().st_mtime for path in (mark, carried) if path.is_file())
+        if last > known + CLOCK_SECONDS:
             touched[last] = folder
     return touched[max(touched)] if touched else None
 

@@ -14,6 +14,7 @@ from lab_utils.kit.hand_in.report import Report
 from lab_utils.kit.lab import handed_in
 from lab_utils.kit.machine.terminal import typed
 from lab_utils.kit.root import ROOT
+from lab_utils.kit.upgrade import release_name
 
 __all__ = [
     "Owner",
@@ -110,7 +111,7 @@ def pack(
     if not found:
         raise PackError(f"there is nothing of {lab.label} in {folder}")
     name = (course or read_course()).zip_file_name(lab.id, first=owner.first, last=owner.last)
-    write_zip(folder / name, found)
+    write_zip(folder / name, found, release_name(ROOT))
     remember(owner)
     return folder / name
 

@@ -29,8 +29,8 @@ class PackError(LabError):
     """It cannot be packed; the message says why, and what to do."""
 
 
-def write_zip(target: Path, contents: Mapping[str, bytes]) -> None:
-    """Write ``contents`` to ``target`` and read it back.
+def write_zip(target: Path, contents: Mapping[str, bytes], release: str = "") -> None:
+    """Write ``contents`` to ``target`` and read it back; the zip notes its ``release``.
 
     An earlier zip with other contents is kept in the folder ``EARLIER``.
 
@@ -42,6 +42,7 @@ def write_zip(target: Path, contents: Mapping[str, bytes]) -> None:
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for member, content in contents.items():
                 archive.writestr(member, content)
+            archive.comment = release.encode()
         if target.exists() and _read(target) != contents:
             _keep(target)
         write_whole(target, packed.getvalue())

@@ -32,6 +32,7 @@ def begin(lab: str, places: Sequence[Path]) -> Path:
     folder = _newest(places)
     if work := with_work(folder.parent, folder):
         print(f"A newer release lies beside your work: {folder}\nYour work stays: {work}")
+        print(f"To carry it over: !cd '{folder}' && python -m lab_utils upgrade")
         folder = work
     _import_from(folder)
     importlib.import_module("lab_utils.kit.machine.colab").install_missing(

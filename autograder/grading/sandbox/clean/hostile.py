@@ -26,7 +26,7 @@ PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 _MOST_PARTS = 300_000  # values in one message: each takes memory, however short its text
 _DEEPEST = 60
 _MOST_CELLS = 100_000
-_KINDS = ("unwritten", "form")  # of errors, as far as a word is needed for them
+_KINDS = ("unwritten", "form", "absent")  # of errors, as far as a word is needed for them
 _LONGEST_WORDS = 2000  # characters of an error
 
 

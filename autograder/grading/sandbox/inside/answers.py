@@ -32,9 +32,10 @@ def answer_to(question: Message, space: dict[str, Any], most: int, call: Call) -
     name = question["name"]
     if name.isidentifier() and name not in space:
         look = "Its cell is missing, was renamed, or did not run to its end."
-        return {"error": f"there is no {name} in this notebook", "look": look}
+        return {"error": f"there is no {name} in this notebook", "look": look, "kind": "absent"}
     if not name.isidentifier() and not os.path.isfile(name):
-        return {"error": f"there is no file {name}", "look": "Run the cell that writes it."}
+        look = "Run the cell that writes it."
+        return {"error": f"there is no file {name}", "look": look, "kind": "absent"}
     lab = lab_called(question["lab"])
     task, ask = lab.task_called(question["task"]), lab.ask(question["task"])
     own = {name: space[name] for name in question["lent"] if name in space}

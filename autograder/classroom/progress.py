@@ -1,0 +1,81 @@
+"""How far grading is: a bar in a terminal, and a line a minute where there is none."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+Tell = Callable[[str, int, int], None]
+"""Called with the student just graded, how many are done, and of how many."""
+EVERY = 60.0
+"""Seconds between two lines."""
+
+
+@contextmanager
+def progress(console: Console, every: float = EVERY) -> Iterator[Tell]:
+    """Shows how far it is, as long as the block runs."""
+    with _bar(console) if console.is_terminal else _lines(console, every) as tell:
+        yield tell
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator[Tell]:
+    columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console) as bar:
+        task = bar.add_task("collecting", total=None)
+        last = (0, 0)
+
+        def tell(student: str, done: int, of: int) -> None:
+            nonlocal last
+            last = done, of
+            bar.update(task, description=student or "grading", completed=done, total=of)
+
+        yield tell
+        bar.update(task, description="graded", completed=last[0], total=last[1])
+
+
+@contextmanager
+def _lines(console: Console, every: float) -> Iterator[Tell]:
+    """Lines go on when nothing is finished for long: whoever reads a log sees that it lives."""
+    state = {"done": 0, "of": 0}
+    started = time.monotonic()
+    over = threading.Event()
+
+    def say(words: str) -> None:
+        console.print(words, soft_wrap=True, markup=False, highlight=False)
+
+    def tick() -> None:
+        while not over.wait(every):
+            say(_words(state["done"], state["of"], time.monotonic() - started))
+
+    def tell(student: str, done: int, of: int) -> None:
+        if not state["of"]:
+            say(f"grading {of}")
+        state.update(done=done, of=of)
+
+    ticking = threading.Thread(target=tick, daemon=True)
+    ticking.start()
+    try:
+        yield tell
+        if state["of"]:
+            say(_words(state["done"], state["of"], time.monotonic() - started))
+    finally:
+        over.set()
+        ticking.join()
+
+
+def _words(done: int, of: int, seconds: float) -> str:
+    if not of:
+        return f"collecting, for {_long(seconds)}"
+    left = f", about {_long(seconds / done * (of - done))} left" if 0 < done < of else ""
+    return f"{done} of {of} graded in {_long(seconds)}{left}"
+
+
+def _long(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
