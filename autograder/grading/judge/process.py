@@ -20,7 +20,7 @@ from typing import Any
 
 from autograder.grading.code import code_files
 from autograder.grading.hidden import hidden_of
-from autograder.grading.judge.sentences import Chosen, Sentences, texts_in
+from autograder.grading.judge.sentences import Brought, Sentences
 from autograder.grading.sandbox.inside.usage import mapped
 from lab_utils.kit.ask import UNWRITTEN, attempt
 from lab_utils.kit.errors import LabError
@@ -88,18 +88,15 @@ class Judge:
         if "error" in reply and findings:
             yours, look = _ERRORS.get(str(reply.get("kind")), _RAISED)
             return [Finding(yours, returns, look)]
-        answered = list(texts_in(reply))
-        try:
-            told = [
-                Finding(
-                    self._sentences.told(one.yours, _WRONG[0], answered),
-                    self._sentences.told(one.wanted, returns, answered),
-                    self._sentences.told(one.look, _WRONG[1], answered),
-                )
-                for one in findings[:_MOST]
-            ]
-        except Chosen:
-            return [Finding(_WRONG[0], returns, _WRONG[1])]
+        brought = Brought(list(reply.values()))
+        told = [
+            Finding(
+                self._sentences.told(one.yours, _WRONG[0], brought),
+                self._sentences.told(one.wanted, returns, brought),
+                self._sentences.told(one.look, _WRONG[1], brought),
+            )
+            for one in findings[:_MOST]
+        ]
         return list(dict.fromkeys(told))[:_SHOWN_OF_HIDDEN]
 
     @cached_property
