@@ -25,6 +25,7 @@ from autograder.grading.plan import read_plan
 from autograder.grading.sandbox import NotebookResult, Question
 from autograder.grading.submission import Submission
 from autograder.grading.verdict import CaseVerdict
+from lab_utils.kit.ask import attempt
 from lab_utils.kit.course import read_course
 from lab_utils.kit.task import Finding
 from tests.labs.lab4a.class_of_four import LAB, ROOT
@@ -145,6 +146,46 @@ def test_a_judge_that_dies_before_it_names_a_case_decides_nothing_else() -> None
             raise Undecided
 
     assert {remark.kind for remark in ruled_on(Dead()).remarks} == {"undecided"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "drawn"), [((), [0]), ((1,), [1]), ((2,), [2]), ((1, 2), [1, 2]), ((4,), [0])]
+)
+def test_feedback_draws_a_public_case_that_went_wrong(
+    wrong: tuple[int, ...], drawn: list[int]
+) -> None:
+    """Cases 3 and 4 are hidden; what cannot be drawn gives way to the next that went wrong."""
+    asked = []
+
+    class Drawing(Judges):
+        def ask(self, lab: str, do: str, seconds: float = 60, **details: Any) -> Any:
+            case = details["case"]
+            if do == "name":
+                return {"name": f"case {case}", "hidden": case > 2}
+            if do == "chart":
+                asked.append(case)
+                is_last = case == drawn[-1]
+                return {"title": f"on case {case}", "lines": {"yours": [1]}} if is_last else None
+            findings = [asdict(Finding("a", "b", "c"))] if case in wrong else []
+            return {"findings": findings, "forged": False}
+
+    plan = read_plan(LAB, ROOT / "solutions" / LAB)
+    test = next(test for test in plan.tests if test.task == "3.1")
+    questions = [Question(LAB, "3.1", test.name, case=n) for n in range(5)]
+    result = NotebookResult(test.notebook, [], [{"answer": n} for n in range(5)], questions)
+    verdict, _ = Ruling(plan, Drawing(), Submission("someone", {}, {})).task(test, result)
+    assert asked == drawn
+    assert verdict.chart is not None
+    assert verdict.chart.title == f"on case {drawn[-1]}"
+
+
+def test_a_hidden_case_is_never_drawn(judge: Judge) -> None:
+    task, ask, public = judge._lab.task_called("3.1"), judge._lab.ask("3.1"), judge._cases("3.1")[1]
+    unchanged = attempt(task, ask, lambda *_: None, public.given)
+    drawn = judge.chart("3.1", 1, unchanged)
+    assert drawn is not None
+    assert public.name in drawn["title"]
+    assert judge.chart("3.1", HIDDEN, unchanged) is None
 
 
 # ---- what a student is told of hidden cases ------------------------------------------------

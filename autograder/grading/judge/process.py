@@ -113,10 +113,11 @@ class Judge:
             return {"name": name, "hidden": False}
         return {"name": f"hidden: {name}", "hidden": True}
 
-    def chart(self, task: str, reply: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What feedback draws of an answer on the first public case, if anything."""
+    def chart(self, task: str, case: int, reply: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What feedback draws of an answer on a public case, if anything."""
         try:
-            chart = self._hidden.chart(task, self._cases(task)[0], reply["answer"])
+            subject = self._lab.public_cases(task)[case]
+            chart = self._hidden.chart(task, subject, reply["answer"])
         except Exception:  # what cannot be used cannot be drawn
             return None
         return asdict(chart) if chart else None
