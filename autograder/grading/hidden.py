@@ -25,7 +25,7 @@ Lend = Callable[[str, Case, Any], Any]
 Compare = Callable[[str, Any], str]
 """How an answer to a task differs from the reference, in words; it costs nothing."""
 Draw = Callable[[str, Case, Any], Chart | None]
-"""What feedback draws of an answer to a task on its first public case."""
+"""What feedback draws of an answer to a task on a public case."""
 
 
 def _nothing_lent(name: str, _case: Case, _arguments: Any) -> Any:

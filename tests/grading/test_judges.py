@@ -5,25 +5,29 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.grading.hidden import hidden_of
 from autograder.grading.judge import judges, process, ruling
 from autograder.grading.judge.judges import JudgeFailed, Judges, Undecided
 from autograder.grading.judge.process import Judge
 from autograder.grading.judge.ruling import Ruling, share_of
-from autograder.grading.judge.sentences import Sentence
+from autograder.grading.judge.sentences import Brought, Sentence, Sentences
 from autograder.grading.plan import read_plan
 from autograder.grading.sandbox import NotebookResult, Question
 from autograder.grading.submission import Submission
 from autograder.grading.verdict import CaseVerdict
-from lab_utils.kit.task import Finding, Task
+from lab_utils.kit.ask import attempt
+from lab_utils.kit.course import read_course
+from lab_utils.kit.task import Finding
 from tests.labs.lab4a.class_of_four import LAB, ROOT
 
 STAND_IN = """
@@ -144,6 +148,46 @@ def test_a_judge_that_dies_before_it_names_a_case_decides_nothing_else() -> None
     assert {remark.kind for remark in ruled_on(Dead()).remarks} == {"undecided"}
 
 
+@pytest.mark.parametrize(
+    ("wrong", "drawn"), [((), [0]), ((1,), [1]), ((2,), [2]), ((1, 2), [1, 2]), ((4,), [0])]
+)
+def test_feedback_draws_a_public_case_that_went_wrong(
+    wrong: tuple[int, ...], drawn: list[int]
+) -> None:
+    """Cases 3 and 4 are hidden; what cannot be drawn gives way to the next that went wrong."""
+    asked = []
+
+    class Drawing(Judges):
+        def ask(self, lab: str, do: str, seconds: float = 60, **details: Any) -> Any:
+            case = details["case"]
+            if do == "name":
+                return {"name": f"case {case}", "hidden": case > 2}
+            if do == "chart":
+                asked.append(case)
+                is_last = case == drawn[-1]
+                return {"title": f"on case {case}", "lines": {"yours": [1]}} if is_last else None
+            findings = [asdict(Finding("a", "b", "c"))] if case in wrong else []
+            return {"findings": findings, "forged": False}
+
+    plan = read_plan(LAB, ROOT / "solutions" / LAB)
+    test = next(test for test in plan.tests if test.task == "3.1")
+    questions = [Question(LAB, "3.1", test.name, case=n) for n in range(5)]
+    result = NotebookResult(test.notebook, [], [{"answer": n} for n in range(5)], questions)
+    verdict, _ = Ruling(plan, Drawing(), Submission("someone", {}, {})).task(test, result)
+    assert asked == drawn
+    assert verdict.chart is not None
+    assert verdict.chart.title == f"on case {drawn[-1]}"
+
+
+def test_a_hidden_case_is_never_drawn(judge: Judge) -> None:
+    task, ask, public = judge._lab.task_called("3.1"), judge._lab.ask("3.1"), judge._cases("3.1")[1]
+    unchanged = attempt(task, ask, lambda *_: None, public.given)
+    drawn = judge.chart("3.1", 1, unchanged)
+    assert drawn is not None
+    assert public.name in drawn["title"]
+    assert judge.chart("3.1", HIDDEN, unchanged) is None
+
+
 # ---- what a student is told of hidden cases ------------------------------------------------
 
 
@@ -196,34 +240,111 @@ def test_what_is_told_of_hidden_cases_stands_in_our_code(lab: str) -> None:
                         assert set(finding.values()) <= known, finding
 
 
-@pytest.mark.parametrize("lab", ["lab0", "lab1a", "lab1b", "lab4a", "project"])
-def test_an_answer_does_not_choose_which_of_our_sentences_is_told(lab: str) -> None:
-    """Made of our own words, in all forms that a forged answer may have."""
-    judge = Judge(lab)
-    known = [one for one in judge._sentences._sentences if one.weight > 20]
-    words = ["x".join(one.parts) for one in known[:: len(known) // 25]]
+NEUTRAL = "Qxq"  # a word that is nowhere in our code
+FIELDS = ("problem", "node", "kind", "bound", "stage", "look", "yours", "wanted")
 
-    names = ("problem", "node", "kind", "bound", "stage", "look", "yours", "wanted")
 
-    def told(task: Task, case: int, text: str) -> list[object]:
-        answers = ([text], [[text, text]], {text: text}, {text: 1}, dict.fromkeys(names, text))
-        found: list[object] = []
-        for answer in answers:
-            try:
-                found.append(judge.judge(task.id, case, {"answer": answer})["findings"])
-            except MemoryError:  # a text times a large number
-                found.append([])
-        return found
+def forms(text: str) -> list[Any]:
+    """Answers of several forms that are made of one text."""
+    return [text, [text], [[text, text]], {text: text}, {text: 1}, dict.fromkeys(FIELDS, text)]
 
+
+def loot_for(text: str, sentence: Sentence) -> str | None:
+    """What an answer says in place of ``NEUTRAL`` so that ``text`` becomes ``sentence``."""
+    head, *_, tail = text.split(NEUTRAL)
+    whole = "x".join(sentence.parts)
+    if whole.startswith(head) and whole.endswith(tail) and len(whole) >= len(head + tail):
+        return whole[len(head) : len(whole) - len(tail)]
+    return None
+
+
+@pytest.mark.parametrize("lab", [lab for lab in read_course().labs if hidden_of(lab).cases])
+def test_an_answer_does_not_choose_which_of_our_sentences_is_told(
+    lab: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a judge says a word of the answer, every sentence of ours is tried in its place."""
+    judge, tried = Judge(lab), 0
+    sentences, told = judge._sentences, Sentences.told
+    said: list[str] = []
+
+    def noted(self: Sentences, text: str, instead: str, brought: Brought) -> str:
+        said.append(text)
+        return told(self, text, instead, brought)
+
+    monkeypatch.setattr(Sentences, "told", noted)
     for task in judge._lab.tasks:
-        case = len(judge._lab.public_cases(task.id))  # the first hidden one
-        if case == len(judge._cases(task.id)):
+        first_hidden = len(judge._lab.public_cases(task.id))
+        if first_hidden == len(judge._cases(task.id)):
             continue
-        nothing = [asdict(Finding(process._WRONG[0], task.returns, process._WRONG[1]))]
-        without = told(task, case, "neither them nor us")
-        for text in words:
-            for mine, usual in zip(told(task, case, text), without, strict=True):
-                assert mine in (usual, nothing, []), (task.id, text)
+        said.clear()
+        for answer in forms(NEUTRAL):
+            with suppress(MemoryError):  # a text times a large number
+                judge.judge(task.id, first_hidden, {"answer": answer})
+        for text in sorted({text for text in said if NEUTRAL in text}):
+            usual = told(sentences, text, "-", Brought(NEUTRAL))
+            for one in sentences._sentences:
+                if (loot := loot_for(text, one)) is not None:
+                    tried += 1
+                    mine = told(sentences, text.replace(NEUTRAL, loot), "-", Brought(loot))
+                    assert mine in (usual, "-"), (task.id, text, one)
+    assert tried or lab not in ("lab4a", "project")  # whose judges do say words of an answer
+
+
+def sentences_of(texts: Sequence[Sequence[str]], folder: Path) -> Sentences:
+    """The texts of a module that says these, with holes between the parts of each."""
+    holes = ["f" + repr("{x}".join(parts)) for parts in texts]
+    (folder / "module.py").write_text("\n".join(holes), encoding="utf-8")
+    return Sentences([folder / "module.py"])
+
+
+PIECES = st.sampled_from(
+    ["still", "reads", "clone", "node", "nodes", "s", " ", " ", ", ", "(", "7"]
+)
+PARTS = st.lists(st.lists(PIECES, max_size=5).map("".join), min_size=2, max_size=3)
+FILLS = st.lists(st.lists(PIECES, max_size=4).map("".join), min_size=2, max_size=2)
+ENDS = st.lists(st.integers(0, 30), min_size=2, max_size=2).map(sorted)
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(filled=PARTS, fills=FILLS, holes=st.lists(ENDS, min_size=1, max_size=3))
+def test_words_of_ours_that_an_answer_brings_choose_nothing(
+    filled: list[str],
+    fills: list[str],
+    holes: list[list[int]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """In two texts, with or without spaces, signs and numbers, at the edge of words of ours.
+
+    Beside the text that is filled in, there are others that fit what becomes of it.
+    """
+    mine = filled[0] + "".join(f + part for f, part in zip(fills, filled[1:], strict=False))
+    others = [(mine[:start], mine[end:]) for start, end in holes]
+    sentences = sentences_of([filled, *others], tmp_path_factory.getbasetemp())
+    usual = sentences.told(NEUTRAL.join(filled), "-", Brought(NEUTRAL))
+    assert sentences.told(mine, "-", Brought([fills[0].upper(), {fills[1]: 1}])) in (usual, "-")
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "told"),
+    [
+        ("a_1 still reads b_2", ["a_1", "b_2"], "… still reads …"),
+        ("reads still reads node", "reads,node\n1,2", "… still reads …"),  # names like our words
+        ("a still reads b, not its clone", ["a", "b"], "… still reads …, not its clone"),
+        ("a still reads b, not its clone", ["a", "b, not its clone"], "-"),
+        ("a still reads b, not its clone", ["a", "b", {"NOT": ["its", "clone"]}], "-"),
+        ("a still reads b, not its clone", ["a", "b", "not", "its", "clo", "ne"], "-"),
+        ("an answer of no use", ["an answer", "of", 1, "no use"], "-"),  # said as it is
+        ("a answer of no use", ["a"], "-"),
+        ("42 17", [42, 17], "-"),
+        ("the peak is 42", 42, "the peak is …"),
+    ],
+)
+def test_what_an_answer_has_brought_is_not_told(
+    said: str, answer: Any, told: str, tmp_path: Path
+) -> None:
+    texts = [["", " still reads ", ""], ["", " still reads ", ", not its clone"]]
+    texts += [["an answer of no use"], ["42 17"], ["the peak is ", ""]]
+    assert sentences_of(texts, tmp_path).told(said, "-", Brought(answer)) == told
 
 
 def test_code_that_has_met_hidden_cases_has_no_words_for_public_ones(judge: Judge) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 from autograder.grading.code import code_files
 from autograder.grading.hidden import hidden_of
-from autograder.grading.judge.sentences import Chosen, Sentences, texts_in
+from autograder.grading.judge.sentences import Brought, Sentences
 from autograder.grading.sandbox.inside.usage import mapped
 from lab_utils.kit.ask import UNWRITTEN, attempt
 from lab_utils.kit.errors import LabError
@@ -89,18 +89,15 @@ class Judge:
         if "error" in reply and findings:
             yours, look = _ERRORS.get(str(reply.get("kind")), _RAISED)
             return [Finding(yours, returns, look)]
-        answered = list(texts_in(reply))
-        try:
-            told = [
-                Finding(
-                    self._sentences.told(one.yours, _WRONG[0], answered),
-                    self._sentences.told(one.wanted, returns, answered),
-                    self._sentences.told(one.look, _WRONG[1], answered),
-                )
-                for one in findings[:_MOST]
-            ]
-        except Chosen:
-            return [Finding(_WRONG[0], returns, _WRONG[1])]
+        brought = Brought(list(reply.values()))
+        told = [
+            Finding(
+                self._sentences.told(one.yours, _WRONG[0], brought),
+                self._sentences.told(one.wanted, returns, brought),
+                self._sentences.told(one.look, _WRONG[1], brought),
+            )
+            for one in findings[:_MOST]
+        ]
         return list(dict.fromkeys(told))[:_SHOWN_OF_HIDDEN]
 
     @cached_property
@@ -117,10 +114,11 @@ class Judge:
             return {"name": name, "hidden": False}
         return {"name": f"hidden: {name}", "hidden": True}
 
-    def chart(self, task: str, reply: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What feedback draws of an answer on the first public case, if anything."""
+    def chart(self, task: str, case: int, reply: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What feedback draws of an answer on a public case, if anything."""
         try:
-            chart = self._hidden.chart(task, self._cases(task)[0], reply["answer"])
+            subject = self._lab.public_cases(task)[case]
+            chart = self._hidden.chart(task, subject, reply["answer"])
         except Exception:  # what cannot be used cannot be drawn
             return None
         return asdict(chart) if chart else None

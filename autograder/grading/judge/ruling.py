@@ -106,7 +106,7 @@ class Ruling:
             test.points,
             noun,
             tuple(cases),
-            self._chart(test, first),
+            self._chart(test, answered, cases),
             note.strip(),
             failed.error if failed else "",
         )
@@ -165,15 +165,23 @@ class Ruling:
             return ""
         return str(told or "")
 
-    def _chart(self, test: Test, reply: Reply | None) -> Chart | None:
-        try:
-            told = reply and self._ask(test.lab, "chart", task=test.task, reply=reply)
-        except Undecided:
-            return None
-        if not told:
-            return None
-        lines = {name: tuple(line) for name, line in told["lines"].items()}
-        return Chart(**{**told, "lines": lines})
+    def _chart(
+        self, test: Test, answered: Sequence[tuple[Question, Reply]], cases: Sequence[CaseVerdict]
+    ) -> Chart | None:
+        """A picture of the first public case that went wrong, or else of the first one."""
+        own = ((q, r) for q, r in answered if not q.lent)
+        public = [(*asked, c) for asked, c in zip(own, cases, strict=False) if not c.hidden]
+        wrong = [one for one in public if not one[2].passed]
+        for question, reply, _ in wrong or public[:1]:
+            where = {"task": test.task, "case": question.case}
+            try:
+                told = self._ask(test.lab, "chart", **where, reply=reply)
+            except Undecided:
+                return None
+            if told:
+                lines = {name: tuple(line) for name, line in told["lines"].items()}
+                return Chart(**{**told, "lines": lines})
+        return None
 
     def _file(self, test: Test, made: Reply) -> Reply:
         """The file that the notebooks make, beside the one that was handed in.

@@ -2,25 +2,31 @@
 
 A finding is made of text in which names and numbers are filled in: "a_1 still reads b_2".
 Of a hidden case the text is told without what was filled in. Nothing that student code chose, and
-nothing of the case itself, can be part of it; what fits no text of ours is not told at all. Nor is
-a text of ours that the answer itself holds: else an answer could choose what is told of it.
+nothing of the case itself, can be part of it; what fits no text of ours is not told at all.
+
+Nor may an answer choose what is told by bringing words of ours. Whichever text the judge has
+filled in, it fits. So where another one fits better, its further words came with the answer: a
+text is told only if it has a word that neither the answer brought nor any other text that fits.
+Numbers, signs and spaces never count as ours, as the answer may bring any of them.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 HOLE = "…"
 _TELLING = 8  # letters without which a sentence with holes says nothing
-_LONGEST = 600  # characters of a finding that are looked at
-
-
-class Chosen(Exception):
-    """An answer is made of our own words."""
+_LONGEST = 20_000  # characters; what is longer is mostly filled in
+_WORD = re.compile(r"[^\W\d_]+")
+_EDGE = re.compile(rf"[^\W\d_]*(?:{HOLE}[^\W\d_]*)+")  # holes, and letters that touch them
+_PIECES = 5  # words side by side that may be read as one
+_LITERALS = "list dict str int float bool NoneType None True False nan inf"  # of any answer
 
 
 @dataclass(frozen=True)
@@ -56,13 +62,48 @@ class Sentence:
             at += len(part)
         return True
 
-    def stands_in(self, texts: Iterable[str]) -> bool:
-        """Whether one of ``texts`` is this, or holds a fixed part of it of more than one word.
+    @cached_property
+    def is_telling(self) -> bool:
+        """Whether it says anything with its holes left open."""
+        return sum(map(str.isalpha, self.told)) >= _TELLING or HOLE not in self.told
 
-        The spaces around a part do not count: what an answer is filled in between may bring them.
-        """
-        parts = [part.strip() for part in self.parts if " " in part.strip()]
-        return any(self.told == text or any(part in text for part in parts) for text in texts)
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its own words: those that are whole, whatever is filled in."""
+        return frozenset(_words(_EDGE.sub(HOLE, self.told)))
+
+    @cached_property
+    def edges(self) -> frozenset[str]:
+        """Letters that become a word only with what is filled in beside them."""
+        return frozenset(word for edge in _EDGE.findall(self.told) for word in _words(edge))
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """All but signs and holes, in its order."""
+        return tuple(re.findall(r"\w+", self.told.casefold()))
+
+
+class Brought:
+    """The words that an answer brings."""
+
+    def __init__(self, answer: Any) -> None:
+        texts = (_LITERALS, *texts_in(answer))
+        self._words = {word for text in texts for word in _words(text)}
+
+    def spell(self, words: Iterable[str], edges: Iterable[str] = ()) -> bool:
+        """Whether these make all of ``words``, put side by side if need be, between ``edges``."""
+        pieces = self._words.union(edges)
+        return all(_is_spelled(word, pieces, _PIECES) for word in words)
+
+
+def _is_spelled(word: str, pieces: Set[str], most: int) -> bool:
+    return word in pieces or (
+        most > 1
+        and any(
+            word[:end] in pieces and _is_spelled(word[end:], pieces, most - 1)
+            for end in range(1, len(word))
+        )
+    )
 
 
 class Sentences:
@@ -71,23 +112,26 @@ class Sentences:
     def __init__(self, files: Iterable[Path]) -> None:
         found = {one for file in files for one in _in_file(file)}
         self._sentences = sorted(found, key=lambda one: (-one.weight, one.parts))
+        # Those that differ in signs alone are told as one: the signs may be filled in.
+        self._plainest = {one.tokens: one for one in self._sentences}
 
-    def told(self, text: str, instead: str, answered: Sequence[str] = ()) -> str:
-        """``text`` without what was filled in; ``instead`` where it is none of ours.
+    def told(self, text: str, instead: str, brought: Brought) -> str:
+        """``text`` without what was filled in.
 
-        ``answered`` are the texts of the answer that it is about.
-
-        Raises:
-            Chosen: they hold words of what would be told.
+        ``instead`` where it is none of ours, or may be one by the words that the answer brought.
         """
-        if len(text) > _LONGEST:  # what was filled in, most likely
-            text = text[: _LONGEST // 2] + text[-_LONGEST // 2 :]
-        found = next((one for one in self._sentences if one.fits(text)), None)
-        if found is None:
+        fitting = [s for s in self._sentences if s.fits(text)] if len(text) <= _LONGEST else []
+        best = next((one for one in fitting if one.is_telling), None)
+        if best is None or brought.spell(best.words):
             return instead
-        if found.stands_in(answered):
-            raise Chosen
-        return found.told
+        others = (one for one in fitting if one.tokens != best.tokens)
+        if any(brought.spell(best.words - other.words, other.edges) for other in others):
+            return instead
+        return self._plainest[best.tokens].told
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
 
 
 def texts_in(value: Any) -> Iterator[str]:
@@ -104,15 +148,20 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def _in_file(file: Path) -> Iterator[Sentence]:
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.JoinedStr):
-            parts = [""]
-            for value in node.values:
-                if isinstance(value, ast.Constant):
-                    parts[-1] += str(value.value)
-                else:
-                    parts.append("")
-            if sum(letter.isalpha() for part in parts for letter in part) >= _TELLING:
-                yield Sentence(tuple(parts))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
-            yield Sentence((node.value,))
+    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    filled = [node for node in nodes if isinstance(node, ast.JoinedStr)]
+    fragments = {id(part) for node in filled for part in node.values}
+    for joined in filled:
+        parts = [""]
+        for value in joined.values:
+            if isinstance(value, ast.Constant):
+                parts[-1] += str(value.value)
+            else:
+                parts.append("")
+        yield Sentence(tuple(parts))
+    for node in nodes:
+        match node:
+            # One word alone may be a value of the case.
+            case ast.Constant(value=str() as text) if len(_words(text)) > 1:
+                if id(node) not in fragments:
+                    yield Sentence((text,))

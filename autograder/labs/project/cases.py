@@ -24,7 +24,9 @@ from autograder.labs.project.careless import (
     careless_update,
 )
 from autograder.labs.project.mistakes import mistaken_peaks, mistaken_seconds
+from lab_utils.kit.task import Case
 from lab_utils.labs.project.ask.candidates import Fields, fields_of
+from lab_utils.labs.project.judge.greedy import judge_choose
 from lab_utils.labs.project.records import Candidate
 from lab_utils.steps.dot.write import write_dot
 from lab_utils.steps.kept import kept_values
@@ -44,6 +46,7 @@ _TELLING = 3
 BUDGETS = {
     "half of what can be saved": 0.5,
     "most of what can be saved": 0.8,
+    "nearly all that can be saved": 0.95,
     "a budget below the floor": 1.2,
 }
 
@@ -97,28 +100,25 @@ def plan_cases(name: str, graph: fx.Graph, most: int = 1) -> list[CaseData]:
     def peak_of(drop: list[fx.Node]) -> tuple[int, fx.Node]:
         return peak(frozenset(drop))
 
+    cases: dict[tuple[int, str], CaseData] = {}
     shows: dict[tuple[int, str], set[str]] = {}
     for pace in _PACES:
-        records = reference.describe(graph, _seconds(graph, pace))
-        floor = reference.choose(graph, _seconds(graph, pace), 0).nbytes
-        for words, share in BUDGETS.items():
-            budget = round(peak_of([])[0] - share * (peak_of([])[0] - floor))
-            right = careless_plan(records, peak_of, budget, "")
-            wrong = {r: careless_plan(records, peak_of, budget, r) for r in CHOOSE_RULES}
-            shows[pace, words] = {r for r, plan in wrong.items() if plan != right}
-    # That the sizes of a plan are not what it saves shows on few: these first.
-    summed = _telling(
-        {key: rules for key, rules in shows.items() if "sum" in rules}, (most + 1) // 2
-    )
-    others = {key: rules for key, rules in shows.items() if key not in summed}
-    cases = []
-    for pace, words in (*summed, *_telling(others, most - len(summed))):
         seconds = _seconds(graph, pace)
-        plans = _Plans(graph, found, seconds)
+        records, plans = reference.describe(graph, seconds), _Plans(graph, found, seconds)
         given = {"graph": dot, "seconds": {n.name: cost for n, cost in seconds.items() if cost}}
-        title = f"{name}, {words}" + f", other times {pace}" * (pace != _PACES[0])
-        cases.append(_choose_case(title, given, graph, seconds, plans, BUDGETS[words]))
-    return cases
+        for words, share in BUDGETS.items():
+            title = f"{name}, {words}" + f", other times {pace}" * (pace != _PACES[0])
+            data = _choose_case(title, given, graph, seconds, plans, share)
+            case, cases[pace, words] = Case(**data), data
+            wrong = {
+                r: careless_plan(records, peak_of, case.given["budget"], r) for r in CHOOSE_RULES
+            }
+            shows[pace, words] = {
+                rule
+                for rule, (drop, nbytes) in wrong.items()
+                if judge_choose(case, {"drop": drop, "nbytes": nbytes})
+            }
+    return [cases[key] for key in _telling(shows, most)]
 
 
 def _seconds(graph: fx.Graph, pace: int) -> dict[fx.Node, float]:
@@ -133,7 +133,7 @@ def _telling(shows: dict[Any, set[str]], most: int) -> list[Any]:
     chosen: list[Any] = []
     seen: Counter[str] = Counter()
     while shows and len(chosen) < most:
-        best = max(shows, key=lambda key: sum(1 / (1 + seen[rule]) for rule in shows[key]))
+        best = max(shows, key=lambda key: sum(1 / (1 + seen[rule]) ** 2 for rule in shows[key]))
         seen.update(shows.pop(best))
         chosen.append(best)
     return chosen

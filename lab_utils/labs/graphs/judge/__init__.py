@@ -53,7 +53,7 @@ def unwritable(given: fx.Graph, answer: Mapping[str, Any]) -> list[Finding]:
             if new:
                 return [
                     Finding(
-                        f"{node.name} (forward) now reads {new[0]}",
+                        f"{node.name} ({_place(node)}) now reads {new[0]}",
                         f"{node.name} reads what it read before",
                         "A forward reader keeps the original: the clone does not exist yet.",
                     )
@@ -81,15 +81,18 @@ def changed_nodes(before: Names, after: Names, names: Iterable[str]) -> list[Fin
 def _changed(old: fx.Node, new: fx.Node) -> Finding:
     for was, now in zip(old.all_input_nodes, new.all_input_nodes, strict=False):
         if was.name != now.name:
-            place = "forward" if is_early(old) else str(phase(old))
             return Finding(
-                f"{new.name} ({place}) now reads {now.name}",
+                f"{new.name} ({_place(old)}) now reads {now.name}",
                 f"{new.name} still reads {was.name}",
                 "In this task this reader must not change."
                 if not is_early(old)
                 else "A forward reader keeps the original: the clone does not exist yet.",
             )
     return Finding(f"{new.name} was changed", f"{new.name} as it was", "Only add or rewire.")
+
+
+def _place(node: fx.Node) -> str:
+    return "forward" if is_early(node) else str(phase(node))
 
 
 def _retold(before: Names, after: Names) -> list[Finding]:

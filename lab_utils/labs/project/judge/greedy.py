@@ -79,7 +79,7 @@ def judge_choose(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     peaks, idle, work = (wanted["plans"][key] for key in ("peaks", "idle", "work"))
     sets = [sum(1 << names.index(name) for name in drop[:count]) for count in range(len(drop) + 1)]
     final, ours = sets[-1], sum(1 << names.index(name) for name in wanted["drop"])
-    for before, name in zip(sets, drop, strict=False):
+    for before, after, name in zip(sets, sets[1:], drop, strict=False):
         if peaks[before] <= budget:
             look = "Stop as soon as the simulated peak is within the budget."
             return [
@@ -93,6 +93,9 @@ def judge_choose(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
                 "it saves nothing there."
             )
             return [Finding(f"{name} is chosen", "a candidate that is idle at the peak", look)]
+        if peaks[after] > peaks[before]:
+            look = f"With {name} dropped the peak rises: leave it in memory, and go on."
+            return [Finding(f"{name} is chosen", f"{name} stays in memory", look)]
     if answer["nbytes"] != peaks[final]:
         saved = peaks[0] - sum(wanted["nbytes"][name] for name in drop)
         look = "The simulated peak of the plan, recompute buffers included."
@@ -103,9 +106,6 @@ def judge_choose(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         return [Finding(yours, f"{peaks[final]:,} bytes", look)]
     if peaks[final] > max(budget, peaks[ours]):
         look = "Go on while the peak is above the budget and a candidate is idle there."
-        for name, before, after in zip(drop, sets, sets[1:], strict=False):
-            if peaks[after] > peaks[before]:
-                look = f"With {name} dropped the peak rises: leave it in memory, and go on."
         return [Finding(f"{_peak(final, wanted)} of {budget:,}", _peak(ours, wanted), look)]
     if work[final] > WORK_SLACK * work[ours]:
         return [_why_work(drop, wanted, work[final], work[ours])]
