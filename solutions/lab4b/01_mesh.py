@@ -370,8 +370,9 @@ traffic_film(4, 4, runs)
 # - nobody can be stuck: all routes together have no circle of waiting;
 # - the last message arrives **earlier than with XY, and earlier than with YX**.
 #
-# It is tried on transposes, hot spots (all send to one, or one sends to all) and blocks that send
-# to blocks, on which all this can be done. You may use your functions of the tasks above.
+# It is tried on transposes, alone and with other messages across them, on nodes that each send to one
+# other by chance, and on hot spots (all send to one, or one to all). On all of these a simple rule is
+# a good deal faster than XY. You may use your functions of the tasks above.
 #
 # <details><summary>Help: where do I start?</summary>
 # Go through the messages and count what already goes over each link. For the next message look at its
@@ -381,7 +382,7 @@ traffic_film(4, 4, runs)
 # <details><summary>Help: and the circles?</summary>
 # Ask waiting_cycle for the routes so far with the new one added. If there is a circle, take the other
 # route. (Or think: which turns may all messages take without ever closing a circle? Glass and Ni found
-# in 1992 that forbidding two of the eight turns is enough.)
+# in 1992 that forbidding two of the eight turns is enough. Try which two suit the traffic best.)
 # </details>
 
 

@@ -111,10 +111,10 @@ def _system(number: int, dice: random.Random, unit: str) -> System:
     wall = dice.randrange(10**8, 10**10)
     gpu = int(wall * dice.uniform(0.5, 0.95))
     comm = wall - gpu + dice.randrange(1, gpu)
-    shares = [round(dice.uniform(3, 99), 3) for _ in range(3)]
+    bound, compute, memory = (round(dice.uniform(3, 99), 3) for _ in range(3))
     intensity = round(dice.uniform(20, 4000), 3)
     peak = round(dice.uniform(1.5, 900), 2)
-    return System(number, wall, gpu, comm, *shares, intensity, peak, unit)
+    return System(number, wall, gpu, comm, bound, compute, memory, intensity, peak, unit)
 
 
 def _text(order: Sequence[System], dice: random.Random, mixed: bool) -> str:

@@ -64,6 +64,7 @@ def public() -> dict[str, list[CaseData]]:
         "1.5": [
             _pattern("transpose, 4 x 4", 4, 4, transpose(4)),
             _pattern("hot spot in a corner, 4 x 3", 4, 3, hot_spot(12, 0)),
+            _pattern("transpose and a quarter turn, 4 x 4", 4, 4, transpose(4), _quarter_turn(4)),
         ],
         "1.6": [
             log_case("16 NPUs of two DGX boxes", 16, 8803, first=DGX_16),
@@ -108,12 +109,12 @@ def hidden() -> dict[str, list[CaseData]]:
             _several("somebody stays at home", 16, 8, SLOW, home=True),
         ],
         "1.5": [
-            _pattern("transpose, 6 x 6", 6, 6, transpose(6)),
+            _pattern("transpose and a quarter turn, 5 x 5", 5, 5, transpose(5), _quarter_turn(5)),
+            _pattern("transpose and a quarter turn, 6 x 6", 6, 6, transpose(6), _quarter_turn(6)),
+            _pattern("shuffled, 5 x 5", 5, 5, _shuffled(25, 0)),
+            _pattern("shuffled, 6 x 4", 6, 4, _shuffled(24, 41)),
             _pattern("hot spot in a corner, 5 x 4", 5, 4, hot_spot(20, 19)),
-            _pattern("hot spot inside, 5 x 5", 5, 5, hot_spot(25, 12)),
             _pattern("one sends to all, 4 x 4", 4, 4, [(0, node) for node in range(1, 16)]),
-            _pattern("a block to a block, 6 x 5", 6, 5, _blocks(6, 5, 3)),
-            _pattern("two hot spots, 6 x 4", 6, 4, _two_spots(24, 5, 20)),
         ],
         "1.6": [
             log_case("12 NPUs", 12, 101),
@@ -238,9 +239,11 @@ def _by_chance(dice: random.Random) -> tuple[int, int, list[int]]:
     return dice.randrange(0, 60), 16 * dice.randrange(1, 6), row_first(src, dst, 3, 2)
 
 
-def _pattern(name: str, width: int, height: int, pairs: Pairs) -> CaseData:
-    """Every pair sends several messages; XY and YX are what is to be beaten."""
-    chunks = [pair for pair in pairs for _ in range(CHUNKS)]
+def _pattern(
+    name: str, width: int, height: int, pairs: Pairs, once: Sequence[tuple[int, int]] = ()
+) -> CaseData:
+    """Every pair sends several messages, those of ``once`` one; XY and YX are to be beaten."""
+    chunks = [pair for pair in pairs for _ in range(CHUNKS)] + list(once)
     ways = {
         "xy": [row_first(src, dst, width, height) for src, dst in chunks],
         "yx": [row_first(dst, src, width, height)[::-1] for src, dst in chunks],
@@ -253,17 +256,17 @@ def _pattern(name: str, width: int, height: int, pairs: Pairs) -> CaseData:
     return _case(name, given, wanted)
 
 
-def _blocks(width: int, height: int, side: int) -> Pairs:
-    """The block in the upper left sends to that in the lower right, place by place."""
-    return [
-        (y * width + x, (height - side + y) * width + width - side + x)
-        for y in range(side)
-        for x in range(side)
-    ]
+def _quarter_turn(side: int) -> Pairs:
+    """Node (x, y) sends to where it comes to lie when the mesh is turned by a quarter."""
+    places = [(x, y) for y in range(side) for x in range(side) if (x, y) != (side - 1 - y, x)]
+    return [(y * side + x, x * side + side - 1 - y) for x, y in places]
 
 
-def _two_spots(nodes: int, one: int, other: int) -> Pairs:
-    return [(n, one if n % 2 else other) for n in range(nodes) if n not in (one, other)]
+def _shuffled(nodes: int, seed: int) -> Pairs:
+    """Every node sends to one other, by chance."""
+    aims = list(range(nodes))
+    random.Random(seed).shuffle(aims)
+    return [(src, dst) for src, dst in enumerate(aims) if src != dst]
 
 
 def _case(name: str, given: dict[str, Any], wanted: dict[str, Any]) -> CaseData:

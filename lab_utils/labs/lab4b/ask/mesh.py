@@ -31,11 +31,11 @@ def ask_circle(function: Any, given: Mapping[str, Any]) -> list[list[int]]:
     return _links(function([list(route) for route in given["routes"]]), "what you return")
 
 
-def ask_arrivals(function: Any, given: Mapping[str, Any]) -> list[int]:
+def ask_arrivals(function: Any, given: Mapping[str, Any]) -> list[float]:
     """Task 1.4: times of arrival."""
     messages = [Message(start, nbytes, route) for start, nbytes, route in given["messages"]]
     told = [number(one, "a time") for one in _some(function(messages, Link(*given["link"])))]
-    return [int(one) if one.is_integer() else one for one in told]  # type: ignore[misc]
+    return [int(one) if one.is_integer() else one for one in told]
 
 
 def ask_own_routes(function: Any, given: Mapping[str, Any]) -> list[list[int]]:
