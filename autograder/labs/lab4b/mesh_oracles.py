@@ -62,7 +62,7 @@ def arrivals_by_clock(messages: Sequence[Message], link: Link) -> list[int]:
                 next_link = (route[place[number]], route[place[number] + 1])
                 queues.setdefault(next_link, []).append(number)
         for pair, queue in queues.items():
-            if queue and free.get(pair, 0) <= now:
+            while queue and free.get(pair, 0) <= now:
                 number = queue.pop(0)
                 place[number] += 1
                 free[pair] = now + link.busy(messages[number].nbytes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from heapq import heappop, heappush, heapreplace
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -64,8 +64,8 @@ def _play(
 ) -> tuple[list[int], list[Pair], list[tuple[int, int]]]:
     """Times of arrival; the links by number; (busy, hop) of each message in nanoseconds.
 
-    An event is one whole number, its time above the number of its message: such numbers are
-    compared faster than tuples, and the order is the same.
+    Events of one nanosecond lie together, and only their times are in the heap; messages that are
+    not ready yet are not in it at all. So it stays small, with many messages too.
     """
     if link.latency < 1:
         raise LabError("a link needs a latency of at least 1 ns: else time stands still")
@@ -77,29 +77,38 @@ def _play(
         ways.append(way)
     cost = {n: (link.busy(n), link.hop(n)) for n in {message.nbytes for message in messages}}
     costs = [cost[message.nbytes] for message in messages]
-    bits = len(messages).bit_length()
-    mask = (1 << bits) - 1
     ends = [message.start for message in messages]
-    starts = sorted(message.start << bits | n for n, message in enumerate(messages) if ways[n])
-    events: list[int] = []  # of messages under way alone: a small heap is a fast one
+    ready: defaultdict[int, list[int]] = defaultdict(list)
+    for number, message in enumerate(messages):
+        if ways[number]:
+            ready[message.start].append(number)
+    due: dict[int, list[int]] = {}
+    times: list[int] = []
     free = [0] * len(numbers)
-    for start in [*starts, sys.maxsize << bits]:
-        while events and events[0] < start:
-            event = events[0]
-            number = event & mask
-            began = asked = event >> bits
-            way = ways[number]
-            place = way.pop()
-            if free[place] > began:
+    for start in [*sorted(ready), sys.maxsize]:
+        while times and times[0] < start:
+            now = heappop(times)
+            for number in sorted(due.pop(now)):
+                way = ways[number]
+                place = way.pop()
                 began = free[place]
-            busy, hop = costs[number]
-            free[place] = began + busy
-            if diary is not None:
-                diary.append((number, place, asked, began))
-            if way:
-                heapreplace(events, began + hop << bits | number)
-            else:
-                ends[number] = began + hop
-                heappop(events)
-        heappush(events, start)
+                if began < now:
+                    began = now
+                busy, hop = costs[number]
+                free[place] = began + busy
+                if diary is not None:
+                    diary.append((number, place, now, began))
+                then = began + hop
+                if not way:
+                    ends[number] = then
+                elif then in due:
+                    due[then].append(number)
+                else:
+                    due[then] = [number]
+                    heappush(times, then)
+        if start in due:
+            due[start] += ready[start]
+        elif start in ready:
+            due[start] = ready[start]
+            heappush(times, start)
     return ends, list(numbers), costs
