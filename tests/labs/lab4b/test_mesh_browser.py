@@ -13,7 +13,7 @@ from tests.support.films import go_to_cell, labels_hold, move_slider
 from tests.whole.test_browser import choose, look, open_notebook, run_all
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow, pytest.mark.xdist_group("browser")]
-CELL = 'runs["mine"] = messages_on('
+CELL = "pairs = [pair for pair in transpose(4)"
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +31,10 @@ def test_the_film_follows_its_slider_and_lists_a_link(
     open_notebook(browser, lab, "lab4b/01_mesh")
     run_all(browser, "01_mesh")
     go_to_cell(browser, CELL)
-    browser.wait(labels_hold("49,160 of 197,810 ns"), "the film")
+    browser.wait(labels_hold("49,160 of 294,965 ns"), "the film")
     move_slider(browser, 2)
-    browser.wait(labels_hold("58,993 of 197,810 ns"), "the film to move")
-    choose(browser, "select", 0, "1 → 0 (up to 12)")
+    browser.wait(labels_hold("58,993 of 294,965 ns"), "the film to move")
+    choose(browser, ".widget-dropdown select", 0, "1 → 0 (up to 12)")
     browser.wait(
         "return [...document.querySelectorAll('.widget-html-content table')]"
         ".some(e => e.textContent.includes('arrives'))",

@@ -54,7 +54,7 @@ class TrafficFilm(Live):
 
     Attributes:
         moment: the moment that is shown, a number of steps of the whole time.
-        link: the link whose messages are listed, as ``(from, to)``, or None.
+        link: the link whose messages are listed, as ``(from, to)``, or ``()``.
     """
 
     def __init__(
@@ -76,10 +76,11 @@ class TrafficFilm(Live):
         loads = Counter[Pair]()
         for take in self.takes:
             loads |= take.loads
-        choices = [("no link", None)] + [
-            (f"{a} → {b} (up to {many})", (a, b)) for (a, b), many in loads.most_common()
-        ]
-        self.link = w.Dropdown(description="messages of", options=choices, value=None)
+        choices: list[tuple[str, Pair | tuple[()]]] = [("no link", ())]
+        choices += [(f"{a} → {b} (up to {n})", (a, b)) for (a, b), n in loads.most_common()]
+        self.link = w.Dropdown(
+            description="messages of", options=choices, style={"description_width": "initial"}
+        )
         self.picture, self.listed = w.HTML(), w.HTML()
         self.moment.observe(lambda _: self._draw(), "value")
         self.link.observe(lambda _: self._draw(), "value")
@@ -107,7 +108,7 @@ class TrafficFilm(Live):
                     )
 
     def _draw(self) -> None:
-        chosen = self.link.value
+        chosen = self.link.value or None
         self.picture.value = self.at(self.moment.value, chosen).html
         self.listed.value = "".join(_listed(take, chosen) for take in self.takes) if chosen else ""
 
