@@ -1,0 +1,1 @@
+"""What simulates and draws networks; not there when a hand-in is graded."""
