@@ -55,7 +55,7 @@ def load_images() -> Images:
     """
     name, _, folder = os.environ.get(CHOICE, "fashion").partition(":")
     if name == "fashion":
-        return _embedded()
+        return Images(*(array.copy() for array in _embedded()))
     if name == "cifar10":
         return _cifar(folder)
     raise LabError(f"{CHOICE}={name}: it is fashion, cifar10 or cifar10:FOLDER")
@@ -64,10 +64,7 @@ def load_images() -> Images:
 @lru_cache(maxsize=1)
 def _embedded() -> Images:
     with np.load(EMBEDDED) as file:
-        arrays = [file[name] for name in Images._fields]
-    for array in arrays:
-        array.flags.writeable = False  # everybody has the same
-    return Images(*arrays)
+        return Images(*(file[name] for name in Images._fields))
 
 
 def _cifar(named: str) -> Images:
