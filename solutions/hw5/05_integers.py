@@ -48,8 +48,10 @@ from lab_utils.labs.hw5 import (
 images = load_images()
 weights, largest = lenet_int8()
 print(f"the input reaches {largest[0]:g}, so its scale is {127 / largest[0]:g}")
-for layer, (whole, scale), reached in zip(lenet_layers(), weights, largest[1:]):
-    print(f"{layer.name:6} {whole.dtype}  weight scale {scale:8.3f}   its output reaches {reached:6.2f}")
+for layer, (whole, scale), reached in zip(lenet_layers(), weights, largest[1:], strict=True):
+    print(
+        f"{layer.name:6} {whole.dtype}  weight scale {scale:8.3f}   its output reaches {reached:6.2f}"
+    )
 
 # %% [markdown]
 # # Q4: quantize the activations (10 points)
@@ -226,10 +228,12 @@ check("5.5", integer_forward)
 def in_integers(layers, weights, largest, multiplier=output_multiplier):
     """A network without biases as integer layers."""
     earlier, made = [], []
-    for layer, (whole, scale), reached in zip(layers, weights, largest[1:]):
+    for layer, (whole, scale), reached in zip(layers, weights, largest[1:], strict=True):
         m = multiplier(reached, 127 / largest[0], scale, earlier)
         made.append(
-            IntLayer(layer.name, whole, None, *fixed_point(m), layer.padding, layer.relu, layer.pool)
+            IntLayer(
+                layer.name, whole, None, *fixed_point(m), layer.padding, layer.relu, layer.pool
+            )
         )
         earlier.append((scale, m))
     return made
@@ -336,7 +340,7 @@ def integer_net(layers, weights, largest: list[float]) -> list[IntLayer]:
     """Layers with biases as layers of integers."""
     ### BEGIN SOLUTION
     input_scale, earlier, made = 127 / largest[0], [], []
-    for layer, (whole, scale), reached in zip(layers, weights, largest[1:]):
+    for layer, (whole, scale), reached in zip(layers, weights, largest[1:], strict=True):
         bias = quantized_bias(layer.bias, input_scale, scale, earlier)
         m = output_multiplier(reached, input_scale, scale, earlier)
         m0, shift = fixed_point(m)
@@ -377,6 +381,10 @@ for name, change in {
     "bias on the output scale": lambda last: (last.bias * m_of_last).round(),
 }.items():
     print(f"{name:25} {100 * integer_accuracy(with_bias(change)):.2f} %")
+
+# %% [markdown]
+# All three wrong networks name *more* test images right than the right one. Would you have sent the
+# right one back?
 
 # %% [markdown] task=q58 points=2
 # ### Question 5.8: what accuracy does not see (2 points, about 100 words, in a new cell below)

@@ -36,7 +36,7 @@ def largest_of(layers: list[Layer], pixels: np.ndarray) -> list[float]:
 
 def main() -> None:
     """Quantize both networks, write their integers."""
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     pixels = load_images().train_x[:CALIBRATION]
     for name, bias in (("plain", False), ("biased", True)):
         layers, scales = lenet_layers(bias), []
@@ -47,7 +47,7 @@ def main() -> None:
         arrays[f"{name}.scales"] = np.array(scales)
         arrays[f"{name}.largest"] = np.array(largest_of(layers, pixels))
         print(name, arrays[f"{name}.largest"])
-    np.savez_compressed(INTEGERS, **arrays)
+    np.savez_compressed(INTEGERS, allow_pickle=False, **arrays)
     print(f"{INTEGERS.name}: {INTEGERS.stat().st_size:,} bytes")
 
 

@@ -18,9 +18,9 @@ FOLDER = Path("solutions/hw5/images")
 
 def pictures() -> dict[Path, str]:
     """The text of every picture, by its path in the repository."""
-    film = clipping_film(lenet(), _quantized, _lost, images=500)
+    film = clipping_film(lenet(), _quantized, _lost, "fc1")
     return {
-        FOLDER / "clipping.svg": film.at("conv2", 40, 4).svg,
+        FOLDER / "clipping.svg": film.static.svg,
         FOLDER / "integers.svg": _way_of_integers(),
     }
 
@@ -51,7 +51,7 @@ def _way_of_integers() -> str:
         if place:
             body.append(line(left - gap + 2, 53, left - 2, 53, marker_end="url(#§tip)"))
     label = (
-        "A layer in integers: int8 inputs times int8 weights are summed in int32, the int32 bias is "
-        "added, and a multiplication and a shift lead back to int8."
+        "A layer in integers: int8 inputs times int8 weights are summed in int32, the int32 bias "
+        "is added, and a multiplication and a shift lead back to int8."
     )
     return document(12 + 5 * (wide + gap), 112, label, body, alone=True)

@@ -37,12 +37,12 @@ def trained(bias: bool, seed: int = 0) -> Network:
 
 def main() -> None:
     """Train both, write their weights."""
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for name, bias in (("plain", False), ("biased", True)):
         net = trained(bias)
         print(f"{name}: {100 * accuracy(net):.2f} % of the test images")
         arrays |= {f"{name}.{key}": value.numpy() for key, value in net.state_dict().items()}
-    np.savez_compressed(WEIGHTS, **arrays)
+    np.savez_compressed(WEIGHTS, allow_pickle=False, **arrays)
     print(f"{WEIGHTS.name}: {WEIGHTS.stat().st_size:,} bytes")
 
 

@@ -17,7 +17,8 @@ _CAPTION = "Dashes and colours tell the ways apart; the thin line is the network
 def bits_curve(ways: Mapping[str, Mapping[int, float]], in_float: float) -> Drawing:
     """Draw accuracies (shares of 1) by number of bits, for each way by its name."""
     words = [
-        f"{name}: " + ", ".join(f"{bits} bits {share:.1%}" for bits, share in sorted(points.items()))
+        f"{name}: "
+        + ", ".join(f"{bits} bits {share:.1%}" for bits, share in sorted(points.items()))
         for name, points in ways.items()
     ]
     words.append(f"float: {in_float:.1%}")

@@ -28,7 +28,7 @@ _TICKS = 33  # more integers than that, and nobody can tell their ticks apart
 
 
 def clipping_film(
-    net: Network, quantized: Quantized, lost: Lost, images: int = 500
+    net: Network, quantized: Quantized, lost: Lost, layer: str, images: int = 500
 ) -> ClippingFilm:
     """Choose a layer, a range and a number of bits; see what saturates and what becomes 0.
 
@@ -36,31 +36,34 @@ def clipping_film(
         net: the network; it stays as it is.
         quantized: your function: real numbers and a scale to int8.
         lost: your function: weights, limit and bits to two counts.
+        layer: the name of the one that is shown first.
         images: on how many test images the accuracy is taken.
     """
-    return ClippingFilm(net, quantized, lost, images)
+    return ClippingFilm(net, quantized, lost, layer, images)
 
 
 class ClippingFilm(Live):
     """The widget that ``clipping_film`` returns; its three controls are attributes."""
 
-    def __init__(self, net: Network, quantized: Quantized, lost: Lost, images: int) -> None:
+    def __init__(
+        self, net: Network, quantized: Quantized, lost: Lost, layer: str, images: int
+    ) -> None:
         w = widgets()
         self._net, self._quantized, self._lost, self._images = net, quantized, lost, images
         self._float = accuracy(net, images)
         names = [layer.name for layer in net.layers]
         wide = {"layout": {"width": "60%"}, "style": {"description_width": "110px"}}
-        self.layer = w.Dropdown(description="layer", options=names, value=names[0], **wide)
+        self.layer = w.Dropdown(description="layer", options=names, value=layer, **wide)
         self.percent = w.IntSlider(
             description="range (% of max)", min=2, max=100, step=2, value=100, **wide
         )
-        self.bits = w.IntSlider(description="bits", min=2, max=8, value=8, **wide)
+        self.bits = w.IntSlider(description="bits", min=2, max=8, value=4, **wide)
         self.picture = w.HTML()
         for control in (self.layer, self.percent, self.bits):
             control.observe(lambda _: self._move(), "value")
         self.widget = w.VBox([self.layer, self.percent, self.bits, self.picture])
         self._move()
-        self.static = self.at(names[0], 40, 4)
+        self.static = self.at(layer, 40, 4)
 
     def _move(self) -> None:
         self.picture.value = self.at(self.layer.value, self.percent.value, self.bits.value).html

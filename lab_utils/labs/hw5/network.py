@@ -73,11 +73,12 @@ class Network(nn.Module):
 
 
 def _module(layer: Layer) -> nn.Module:
-    outputs, inputs, *window = layer.weight.shape
+    outputs, inputs = layer.weight.shape[:2]
     has_bias = layer.bias is not None
     module: nn.Module
-    if window:
-        module = nn.Conv2d(inputs, outputs, tuple(window), padding=layer.padding, bias=has_bias)
+    if layer.weight.dim() == 4:
+        high, wide = layer.weight.shape[2:]
+        module = nn.Conv2d(inputs, outputs, (high, wide), padding=layer.padding, bias=has_bias)
     else:
         module = nn.Linear(inputs, outputs, bias=has_bias)
     state = {"weight": layer.weight} | ({"bias": layer.bias} if layer.bias is not None else {})
@@ -87,7 +88,7 @@ def _module(layer: Layer) -> nn.Module:
 
 def untrained(bias: bool) -> list[Layer]:
     """LeNet's layers with zeros for weights."""
-    shapes = {"conv1": (6, 1, 5, 5), "conv2": (16, 6, 5, 5)}
+    shapes: dict[str, tuple[int, ...]] = {"conv1": (6, 1, 5, 5), "conv2": (16, 6, 5, 5)}
     shapes |= {"fc1": (120, 400), "fc2": (84, 120), "fc3": (10, 84)}
     return [
         Layer(

@@ -7,11 +7,14 @@ from math import prod
 from typing import NamedTuple
 
 from lab_utils.instruments.roofline import Machine, item_bytes
-from lab_utils.instruments.roofline.chart import Dot, Roof, draw_roofline
-from lab_utils.kit.charts.drawn import Drawing
+from lab_utils.instruments.roofline.chart import Dot, Roof, draw_roofline, frame_for
+from lab_utils.kit.charts.drawn import Drawing, stacked
 from lab_utils.labs.hw5.network import Layer
 
-_CAPTION = "Each layer twice: its bytes in fp32 and in int8. Fewer bytes move a dot to the right."
+_CAPTIONS = {
+    "fp32": "Four bytes for each number.",
+    "int8": "One byte for each number: every layer has moved to the right, and the roof is higher.",
+}
 
 
 class Work(NamedTuple):
@@ -53,12 +56,11 @@ def layer_work(layers: Sequence[Layer], side: int = 28, images: int = 1) -> list
 
 
 def roof_of(works: Sequence[Work], machine: Machine) -> Drawing:
-    """Every layer under the machine's roofs for fp32 and int8."""
-    dots = []
-    for dtype in ("fp32", "int8"):
-        for work in works:
-            intensity = work.operations / work.moved(dtype)
-            rate = machine.attainable(intensity, dtype)
-            dots.append(Dot(f"{work.name} {dtype}", intensity, rate))
-    roofs = [Roof(machine, "int8"), Roof(machine, "fp32")]
-    return draw_roofline(roofs, dots, _CAPTION)
+    """Every layer under the machine's roof for fp32, and below that for int8."""
+    roofs = {dtype: Roof(machine, dtype) for dtype in ("fp32", "int8")}
+    frame = frame_for(roofs.values())
+    pictures = []
+    for dtype, roof in roofs.items():
+        dots = [Dot(work.name, work.operations / work.moved(dtype)) for work in works]
+        pictures.append(draw_roofline([roof], dots, _CAPTIONS[dtype], frame))
+    return stacked(*pictures)

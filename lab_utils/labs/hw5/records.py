@@ -22,10 +22,10 @@ class WeightRange(NamedTuple):
 class Seen(NamedTuple):
     """All numbers that came by at one place of a network, over all batches."""
 
-    count: int
-    """How many numbers."""
+    numbers: int
+    """How many they are."""
     largest: float
     """The largest magnitude among them."""
     mean: float
     sigma: float
-    """Their standard deviation (divided by count - 1)."""
+    """Their standard deviation (divided by n - 1)."""

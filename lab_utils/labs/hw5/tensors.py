@@ -27,6 +27,7 @@ gives whole numbers from ``low`` to ``high``, or numbers around ``mean`` with sp
 def made(recipe: Recipe) -> torch.Tensor:
     """The tensor of a recipe."""
     shape, rng = tuple(recipe["shape"]), np.random.default_rng(recipe.get("seed", 0))
+    numbers: np.ndarray
     if "values" in recipe:
         numbers = np.array(recipe["values"], np.float64)
     elif "fill" in recipe:

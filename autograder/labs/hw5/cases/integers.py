@@ -52,7 +52,9 @@ def public() -> dict[str, list[CaseData]]:
             _case("a convolution with padding", **_conv([2, 1, 4, 4], [2, 1, 3, 3], 1, 32)),
         ],
         "5.5": [
-            _network("a linear layer, then another", 41, [_fc(3, 4), _fc(2, 3, relu=False)], [2, 4]),
+            _network(
+                "a linear layer, then another", 41, [_fc(3, 4), _fc(2, 3, relu=False)], [2, 4]
+            ),
             _network("a convolution, then a linear layer", 42, _convs(), [2, 1, 6, 6]),
         ],
         "5.6": [
@@ -79,7 +81,9 @@ def hidden() -> dict[str, list[CaseData]]:
     counts = range(1, 7)
     return {
         "5.1": [
-            in_parts(name, [_part(**_some_scales(950 + n, n)), _part(**_some_scales(970 + n, n + 1))])
+            in_parts(
+                name, [_part(**_some_scales(950 + n, n)), _part(**_some_scales(970 + n, n + 1))]
+            )
             for name, n in zip(names[:5], counts, strict=False)
         ]
         + [
@@ -98,8 +102,11 @@ def hidden() -> dict[str, list[CaseData]]:
         ],
         "5.3": [
             in_parts(name, [_part(**_spread(s)), _part(**_halves(s)), _part(**_hair(s))])
-            for name, s in zip(("small M", "a batch", "scores", "both signs", "large sums", "wide"),
-                               range(1, 7), strict=True)
+            for name, s in zip(
+                ("small M", "a batch", "scores", "both signs", "large sums", "wide"),
+                range(1, 7),
+                strict=True,
+            )
         ],
         "5.4": [
             in_parts(
@@ -119,7 +126,10 @@ def hidden() -> dict[str, list[CaseData]]:
             ),
             in_parts(
                 "linear layers",
-                [_part(**_linear(4, 30, 6, 985)), _part(**_conv([1, 1, 5, 5], [1, 1, 3, 3], 1, 986))],
+                [
+                    _part(**_linear(4, 30, 6, 985)),
+                    _part(**_conv([1, 1, 5, 5], [1, 1, 3, 3], 1, 986)),
+                ],
             ),
             in_parts(
                 "one image, one output",
@@ -127,7 +137,9 @@ def hidden() -> dict[str, list[CaseData]]:
             ),
         ],
         "5.5": [
-            _network("three linear layers", 941, [_fc(6, 8), _fc(5, 6), _fc(3, 5, relu=False)], [4, 8]),
+            _network(
+                "three linear layers", 941, [_fc(6, 8), _fc(5, 6), _fc(3, 5, relu=False)], [4, 8]
+            ),
             _network("a convolution", 942, _convs(3, 5), [3, 1, 6, 6]),
             _network("two convolutions", 943, _two_convs(), [2, 2, 10, 10]),
             _network("with biases", 944, _two_convs(), [3, 2, 10, 10], bias=True),
@@ -197,7 +209,9 @@ def _some_scales(seed: int, layers: int) -> dict[str, Any]:
     return {"largest": largest, **_some_bias(seed, layers)}
 
 
-def _int(shape: list[int], seed: int, low: int = -128, high: int = 127, dtype: str = "int8") -> Recipe:
+def _int(
+    shape: list[int], seed: int, low: int = -128, high: int = 127, dtype: str = "int8"
+) -> Recipe:
     return {"shape": shape, "seed": seed, "low": low, "high": high, "dtype": dtype}
 
 
@@ -302,7 +316,9 @@ def _network(
     for place, layer in enumerate(layers):
         rest = {key: value for key, value in layer.items() if key != "shape"}
         fan_in = prod(layer["shape"][1:])
-        offset = _int(layer["shape"][:1], seed * 10 + place + 5, -2000 * fan_in, 2000 * fan_in, "int32")
+        offset = _int(
+            layer["shape"][:1], seed * 10 + place + 5, -2000 * fan_in, 2000 * fan_in, "int32"
+        )
         one: dict[str, Any] = {
             "name": _name(place, layer),
             "weight": _int(layer["shape"], seed * 10 + place, -127, 127),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from autograder.authoring.derived import CaseData, in_parts
@@ -25,7 +26,9 @@ def public() -> dict[str, list[CaseData]]:
         ],
         "4.4": [
             _case("six numbers", values=six, scale=100.0),
-            _case("beyond int8", values=_values([5], [-3.0, -1.28, 0.007, 1.274, 3.0]), scale=100.0),
+            _case(
+                "beyond int8", values=_values([5], [-3.0, -1.28, 0.007, 1.274, 3.0]), scale=100.0
+            ),
             _case("an image", values=_normal([1, 4, 4], 13, 0, 1), scale=60.0),
         ],
         "4.5": [
@@ -73,8 +76,12 @@ def hidden() -> dict[str, list[CaseData]]:
             in_parts(
                 name,
                 [
-                    _part(weight=_normal([300], s, 0.1, 1, {"0": 0.0, "1": 1.5}), limit=1.5, bits=4),
-                    _part(weight=_normal([40, 20], s + 50, 0, 2, {"2": 0.0}), limit=s / 300, bits=3),
+                    _part(
+                        weight=_normal([300], s, 0.1, 1, {"0": 0.0, "1": 1.5}), limit=1.5, bits=4
+                    ),
+                    _part(
+                        weight=_normal([40, 20], s + 50, 0, 2, {"2": 0.0}), limit=s / 300, bits=3
+                    ),
                     _part(weight=_normal([9, 9], s + 70, 0, 1), limit=0.75, bits=8),
                 ],
             )
@@ -171,7 +178,7 @@ def _dense(*sizes: int) -> list[dict[str, Any]]:
     """Linear layers from size to size; the last has no ReLU."""
     return [
         {"name": f"fc{place + 1}", "shape": [b, a], "relu": place < len(sizes) - 2}
-        for place, (a, b) in enumerate(zip(sizes, sizes[1:], strict=False))
+        for place, (a, b) in enumerate(pairwise(sizes))
     ]
 
 

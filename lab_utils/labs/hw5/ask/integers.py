@@ -22,8 +22,8 @@ Pairs = Sequence[tuple[float, float]]
 def whole(value: Any, what: str) -> int:
     """``value`` if it is an integer."""
     try:
-        return index(value.item() if isinstance(value, torch.Tensor) else value)
-    except (TypeError, ValueError, RuntimeError):
+        return index(value)
+    except TypeError:
         look = "An integer is wanted there: no part of the network may be a real number."
         raise BadAnswer(f"{what} is {described(value)}", look, "an integer") from None
 
@@ -78,9 +78,7 @@ def ask_net(function: Any, given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Task 5.7: the integers of each layer."""
     layers = float_layers(given["layers"])
     weights = [(made(one), scale) for one, scale in given["weights"]]
-    found = list(
-        collection(function(layers, weights, list(given["largest"])), "what you return")
-    )
+    found = list(collection(function(layers, weights, list(given["largest"])), "what you return"))
     if len(found) != len(layers):
         look = "One IntLayer for each layer, in their order."
         raise BadAnswer(f"what you return has {len(found)} parts", look, f"{len(layers)} layers")

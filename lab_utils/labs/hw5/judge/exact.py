@@ -1,4 +1,4 @@
-"""Quantization by numpy's int64 and by fractions: no PyTorch, no float where an integer is meant."""
+"""Quantization by numpy's int64 and by fractions: no PyTorch, no float in an integer's place."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def accumulated(
         return found if bias is None else found + bias
     padded = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, weight.shape[2:], axis=(2, 3))
-    n, channels, high, wide = windows.shape[:4]
+    n, _, high, wide = windows.shape[:4]
     rows = windows.transpose(0, 2, 3, 1, 4, 5).reshape(n * high * wide, -1)
     found = (rows @ weight.reshape(len(weight), -1).T).reshape(n, high, wide, -1)
     found = found.transpose(0, 3, 1, 2)

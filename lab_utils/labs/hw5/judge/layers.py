@@ -56,10 +56,12 @@ def _requantize_look(
 
     if is_all((rounded - LOW) % 256 + LOW):
         return "It wrapped around: clamp to -128 and 127 before you make it int8."
-    if is_all(cut(floor)):
-        return "A shift alone rounds down: add half of what is shifted out (1 << (shift - 1)) first."
     if ties.reshape(mine.shape)[wrong].all():
         return "Just in the middle, the larger one is wanted: (product + half) >> shift does that."
+    if is_all(cut(floor)):
+        return (
+            "A shift alone rounds down: add half of what is shifted out (1 << (shift - 1)) first."
+        )
     toward_zero = np.array([-((-p) >> shift) if p < 0 else p >> shift for p in products], object)
     if is_all(cut(toward_zero)):
         return "A division that cuts the fraction off: add half first, then shift."
@@ -118,7 +120,9 @@ def _accumulate_look(
             "Nearly right, so it was summed in float32: with 24 bits it counts only to 16,777,216 "
             "exactly. Make both operands int32 first."
         )
-    return "Sums of products of int8 numbers, in int32: F.conv2d or a matrix product, then the bias."
+    return (
+        "Sums of products of int8 numbers, in int32: F.conv2d or a matrix product, then the bias."
+    )
 
 
 def judge_forward(case: Case, answer: Sequence[Mapping[str, Any]]) -> list[Finding]:
@@ -166,6 +170,8 @@ def _forward_look(
         (mine == np.clip(acc, LOW, HIGH)).all() or (mine == (acc - LOW) % 256 + LOW).all()
     ):
         return "The accumulator was cut to int8 without m0 and shift: requantize it."
+    if layer["pool"]:
+        return "Pooling keeps the largest of each 2 x 2; it comes after ReLU, or before, but once."
     if (np.abs(mine - right) <= 1).all():
         return "All within 1 of the right one: look at how you round."
     return "The layers before are right: look at what this one does that they do not."

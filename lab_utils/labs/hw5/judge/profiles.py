@@ -43,7 +43,7 @@ def leaving(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def seen_of(values: np.ndarray) -> list[float]:
-    """Count, largest magnitude, mean and sigma."""
+    """How many, largest magnitude, mean and sigma."""
     sizes = (float(np.abs(values).max()), float(values.mean()), float(values.std(ddof=1)))
     return [values.size, *sizes]
 
@@ -57,7 +57,7 @@ def judge_profile(case: Case, answer: Mapping[str, Sequence[float]]) -> list[Fin
         right, mine = seen_of(values), answer[name]
         spread = right[1]
         for part, yours, wanted in zip(
-            ("count", "largest", "mean", "sigma"), mine, right, strict=True
+            ("numbers", "largest", "mean", "sigma"), mine, right, strict=True
         ):
             floor = _CLOSE * spread if part == "mean" else 0.0
             if not abs(yours - wanted) <= max(_CLOSE * abs(wanted), floor):
@@ -102,8 +102,8 @@ def _look(
     split = _batches(given, values)
 
     def is_of(other: np.ndarray) -> bool:
-        guess = dict(zip(("count", "largest", "mean", "sigma"), seen_of(other), strict=True))
-        at = ("count", "largest", "mean", "sigma").index(part)
+        guess = dict(zip(("numbers", "largest", "mean", "sigma"), seen_of(other), strict=True))
+        at = ("numbers", "largest", "mean", "sigma").index(part)
         return near(mine[at], guess[part], _CLOSE)
 
     if len(split) > 1 and is_of(split[-1]):
@@ -126,10 +126,10 @@ def _look(
     if given["training"]:
         return "Dropout was at work: profile in eval mode, net.eval()."
     return {
-        "count": "count is how many numbers came by, over all images: not images, not batches.",
+        "numbers": "numbers counts all numbers that came by, not the images and not the batches.",
         "largest": "The largest magnitude of all numbers that enter, over all batches.",
         "mean": "The mean of all numbers: batches differ in size, so sum first, divide last.",
-        "sigma": "sigma**2 is (sum of squares - count * mean**2) / (count - 1).",
+        "sigma": "sigma**2 is (sum of squares - n * mean**2) / (n - 1).",
     }[part]
 
 
@@ -137,11 +137,13 @@ def _part_look(
     part: str, mine: Sequence[float], values: np.ndarray, split: Sequence[np.ndarray]
 ) -> str:
     """What one wrong number was probably thinking; nothing if it cannot be told."""
-    if part == "count" and mine[0] in (len(values), len(split)):
-        return "count is how many numbers came by, over all images: not images, not batches."
+    if part == "numbers" and mine[0] in (len(values), len(split)):
+        return "numbers counts all numbers that came by, not the images and not the batches."
     if part == "largest":
         if near(mine[1], float(values.max()), _CLOSE):
-            return "The largest magnitude may belong to a number below 0: max without abs misses it."
+            return (
+                "The largest magnitude may belong to a number below 0: max without abs misses it."
+            )
         if near(mine[1], float(np.mean([np.abs(one).max() for one in split])), _CLOSE):
             return "The mean of the batches' maxima is not the maximum of all: keep the largest."
     if part == "mean" and near(mine[2], float(np.mean([one.mean() for one in split])), _CLOSE):
@@ -154,7 +156,7 @@ def _part_look(
             "divide at the end."
         )
     if near(mine[3], float(values.std()), _CLOSE / 4):
-        return "This divides by count: torch.std divides by count - 1, and so do we."
+        return "This divides by n: torch.std divides by n - 1, and so do we."
     if near(mine[3], float(values.var(ddof=1)), _CLOSE):
         return "This is the variance: the standard deviation is its square root."
     return ""
@@ -165,7 +167,9 @@ def judge_tidy(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     given = case.given
     right = {name: values.size for name, values in entering(given).items()}
     if answer["images"] < given["images"]["shape"][0] or answer["counts"] != right:
-        look = "Profile all batches first: every layer's count is wanted (task 4.8)."
+        look = (
+            "Profile all batches first: the numbers that entered each layer are counted (4.8)."
+        )
         return [Finding("the network has not run on all images, or not been looked at", "", look)]
     if not answer["kept"]:
         look = "The network had a hook when it came, and it is gone: remove your own alone."

@@ -67,7 +67,9 @@ def _range_look(name: str, mine: float, weight: np.ndarray, right: Mapping[str, 
     if near(mine, 1 - share):
         return "This is the share inside: what lies more than 3 sigma away is asked for."
     if near(mine, float((np.abs(weight) > 3 * sigma).mean())):
-        return "Measure from the mean, not from 0: the interval is mean - 3 sigma to mean + 3 sigma."
+        return (
+            "Measure from the mean, not from 0: the interval is mean - 3 sigma to mean + 3 sigma."
+        )
     if near(mine, float((weight - mean > 3 * sigma).mean())):
         return "Weights lie outside on both sides: take the magnitude of weight - mean."
     return "The share of weights whose distance from the mean is more than 3 sigma."
@@ -88,7 +90,10 @@ def judge_lost(case: Case, answer: Sequence[float]) -> list[Finding]:
     mine = tuple(answer)
     if mine == right:
         return []
-    told = (f"saturated {mine[0]:g}, zeroed {mine[1]:g}", f"saturated {right[0]}, zeroed {right[1]}")
+    told = (
+        f"saturated {mine[0]:g}, zeroed {mine[1]:g}",
+        f"saturated {right[0]}, zeroed {right[1]}",
+    )
     return [Finding(*told, _lost_look(mine, right, weight, limit, bits))]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lab_utils.kit.task import Case, Finding
-from lab_utils.labs.hw5.judge.exact import HIGH, LOW, max_scale, nearest, reals, sigma_scale
+from lab_utils.labs.hw5.judge.exact import HIGH, LOW, max_scale, reals, sigma_scale
 from lab_utils.labs.hw5.judge.numbers import array_of, first_difference, form_wrong, near
 
 _TIE = 1e-3  # how far from the middle between two integers the nearest one is clear
@@ -31,9 +31,7 @@ def judge_quantized(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     return []
 
 
-def numbers_wrong(
-    mine: np.ndarray, values: np.ndarray, scale: float | np.ndarray
-) -> list[Finding]:
+def numbers_wrong(mine: np.ndarray, values: np.ndarray, scale: float | np.ndarray) -> list[Finding]:
     """Whether int8 numbers are not the nearest to ``values * scale``."""
     exact = values * scale
     right = np.clip(np.rint(exact), LOW, HIGH)
@@ -140,7 +138,9 @@ def _sigma_look(mine: float, weight: np.ndarray, right: float) -> str:
     biased = mean + 3 * float(weight.std())
     if near(mine, HIGH / min(biased, largest), _CLOSE):
         return "This sigma divides by n: torch.std divides by n - 1, and so do we."
-    return "limit = |mean| + 3 sigma, or the largest magnitude if that is less; scale = 127 / limit."
+    return (
+        "limit = |mean| + 3 sigma, or the largest magnitude if that is less; scale = 127 / limit."
+    )
 
 
 def judge_channels(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
@@ -177,7 +177,9 @@ def _channel_look(
         return "127 steps are those of 8 bits: with fewer bits there are 2**(bits - 1) - 1."
     for other in (steps + 1, 2 * steps + 1, 2 * steps + 2, 2 * steps):
         if near(yours * steps, wanted * other, _CLOSE):
-            return "The largest magnitude becomes 2**(bits - 1) - 1: 127, 7 or 1 with 8, 4 or 2 bits."
+            return (
+                "The largest magnitude becomes 2**(bits - 1) - 1: 127, 7 or 1 with 8, 4 or 2 bits."
+            )
     if near(yours * float(row.max()), steps, _CLOSE):
         return "The largest magnitude may belong to a negative weight: max without abs misses it."
     return "The scale of an output is steps / the largest magnitude among its own weights."

@@ -38,7 +38,8 @@ def _parts(given: Mapping[str, Any]) -> dict[str, float]:
     last = earlier[-1][0] * earlier[-1][1] if earlier else 1.0
     return {
         EARLIER_LEFT_OUT: n_in * n_w,
-        "The input's scale is missing: it is multiplied into everything that follows.": n_w * all_of,
+        "The input's scale is missing: it is multiplied into everything that follows.": n_w
+        * all_of,
         "This layer's weight scale is missing: its products carry it.": n_in * all_of,
         "This is the scale of the weight alone: the numbers that it meets have one too.": n_w,
         "Each earlier layer multiplied twice: by its weight scale, and by its multiplier.": (
@@ -125,7 +126,7 @@ def _fixed_look(mine: tuple[int, ...], right: tuple[int, int], exact: Fraction) 
         if log2(m0) < 20 and m0 > 0:
             return "m0 has few bits, so M is rounded coarsely: use all 31, from 2**30 to 2**31 - 1."
         return "m0 / 2**shift is another number than the multiplier."
-    if not 2**30 <= m0:
+    if m0 < 2**30:
         return "m0 has few bits, so M is rounded coarsely: use all 31, from 2**30 to 2**31 - 1."
     return "The fraction was cut off: m0 is the nearest integer."
 
@@ -167,9 +168,11 @@ def bias_look(
 
     wrapped = (np.rint(exact) + INT32) % 2**32 - INT32
     beyond = np.abs(exact) > INT32
-    if beyond.any() and (
-        is_all(wrapped) or (mine[beyond] != within_int32(exact)[beyond]).all()
-    ) and not bias_differs(mine[~beyond], exact[~beyond]).any():
+    if (
+        beyond.any()
+        and (is_all(wrapped) or (mine[beyond] != within_int32(exact)[beyond]).all())
+        and not bias_differs(mine[~beyond], exact[~beyond]).any()
+    ):
         return "It does not fit into int32, and wrapped around: clamp to what int32 holds."
     if (mine == np.trunc(exact)).all() or (mine == np.floor(exact)).all():
         return "The fraction was cut off: round to the nearest."

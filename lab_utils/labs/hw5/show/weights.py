@@ -21,9 +21,10 @@ def weight_range(case: Case, answer: Mapping[str, float]) -> Drawing:
     shift = -min(right["low"], answer["low"], right["mean"] - 3 * right["sigma"], 0)
 
     def row(name: str, mine: tuple[float, float], wanted: tuple[float, float]) -> Row:
-        same = all(near(a + shift, b + shift, 1e-3) for a, b in zip(mine, wanted, strict=True))
-        spans = [(span[0] + shift, span[1] + shift) for span in (mine, wanted)]
-        return Row(name, (Bar(*spans),), "" if same else "another")
+        wide = right["high"] - right["low"] or 1.0
+        same = all(abs(a - b) < 1e-3 * wide for a, b in zip(mine, wanted, strict=True))
+        yours, right_one = ((low + shift, high + shift) for low, high in (mine, wanted))
+        return Row(name, (Bar(yours, right_one),), "" if same else "another")
 
     def three(told: Mapping[str, float]) -> tuple[float, float]:
         return told["mean"] - 3 * told["sigma"], told["mean"] + 3 * told["sigma"]
@@ -60,9 +61,7 @@ def profile(case: Case, answer: Mapping[str, Sequence[float]]) -> Drawing:
         same = mine is not None and all(
             near(a, b, 1e-3) for a, b in zip(mine[1::2], right[1::2], strict=True)
         )
-        bars = tuple(
-            Bar(length(mine[at]) if mine else None, length(right[at])) for at in (1, 3)
-        )
+        bars = tuple(Bar(length(mine[at]) if mine else None, length(right[at])) for at in (1, 3))
         rows.append(Row(name, bars, "" if same else "another" if mine else "missing"))
     caption = "Filled: yours. Outline: what is wanted."
     return draw_bars(["largest magnitude ( )", "sigma ( )"], rows, caption)
