@@ -29,7 +29,7 @@ from lab_utils.kit.upgrade import cell_digests
 
 STUDENT = "setup/student"  # templates of files that only a release has
 #: What lab_utils may consist of; anything else is somebody's forgotten file.
-KINDS = {".py", ".dot", ".json", ".csv", ".svg", ".css", ".js", ".html", ".md"}
+KINDS = {".py", ".dot", ".json", ".csv", ".svg", ".css", ".js", ".html", ".md", ".npz"}
 COPIED = ("LICENSE", "requirements.lock", "setup/venv.sh", "setup/lab_setup.sh")
 # A release has no need of what is only for authors, graders and developers.
 REQUIREMENTS_END = "# authoring and grading"

@@ -1,0 +1,8 @@
+"""What is right in the tasks of Homework 5, and what a wrong answer was probably thinking."""
+
+from __future__ import annotations
+
+from lab_utils.kit.task import Judge
+from lab_utils.labs.hw5.judge import integers, weights
+
+JUDGE: dict[str, Judge] = weights.JUDGE | integers.JUDGE
