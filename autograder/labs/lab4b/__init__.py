@@ -1,0 +1,1 @@
+"""Lab 4B, the instructors' side."""

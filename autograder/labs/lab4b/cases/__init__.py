@@ -1,0 +1,1 @@
+"""How the cases of Lab 4B are made, a module for each notebook."""

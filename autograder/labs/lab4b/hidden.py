@@ -1,0 +1,13 @@
+"""The instructors' side of Lab 4B: its hidden cases, and what grading it takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.grading.hidden import Hidden
+
+HIDDEN = Hidden(
+    lab="lab4b",
+    cases=Path(__file__).with_name("hidden_cases.json"),
+    preload=("lab_utils.labs.lab4b.ask",),
+)

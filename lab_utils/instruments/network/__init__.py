@@ -1,0 +1,1 @@
+"""Networks under a training job. Import from the modules: nothing stands here."""

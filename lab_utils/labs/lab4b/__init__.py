@@ -1,0 +1,9 @@
+"""Lab 4B, a network under a training job: what the kit knows of it."""
+
+from __future__ import annotations
+
+from lab_utils.kit.lab import Lab
+from lab_utils.labs.lab4b.tasks import NAMES, TASKS
+
+LAB = Lab(home=__name__, noun="case", tasks=TASKS, names=NAMES)
+check, public_cases, __getattr__ = LAB.check, LAB.public_cases, LAB.named
