@@ -9,5 +9,5 @@ from autograder.grading.hidden import Hidden
 HIDDEN = Hidden(
     lab="lab4b",
     cases=Path(__file__).with_name("hidden_cases.json"),
-    preload=("lab_utils.labs.lab4b.ask",),
+    preload=("ipywidgets", "lab_utils.labs.lab4b.ask"),
 )

@@ -9,7 +9,7 @@ from autograder.collect import Roster
 
 JOB_CLASS = (
     Example(
-        student("Radia", "Perlman"),  # adds complete chunks; half an all-reduce
+        student("Larry", "Roberts"),  # adds complete chunks; half an all-reduce
         (
             Change("t21", "(a,), False)", "(a,), True)"),
             Change("t24", "2 * seconds if", "seconds if"),

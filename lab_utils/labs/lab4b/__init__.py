@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab_utils.kit.lab import Lab
-from lab_utils.labs.lab4b.tasks import NAMES, TASKS
+from lab_utils.labs.lab4b.tasks import TASKS, job
 
-LAB = Lab(home=__name__, noun="case", tasks=TASKS, names=NAMES)
+LAB = Lab(home=__name__, noun="case", tasks=TASKS, names={**job.NAMES})
 check, public_cases, __getattr__ = LAB.check, LAB.public_cases, LAB.named

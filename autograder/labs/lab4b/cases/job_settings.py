@@ -213,7 +213,7 @@ HIDDEN: Settings = {
         ],
     },
     "2.9": {
-        "more traffic, less compute": [(_job(9, 2.5), _job(4, 7.5))],
+        "more traffic, less compute": [(_job(9, 2.5), _job(4, 8.5))],
         "slower links": [(_job(5, 4), _job(6, 1)), (_job(8, 0.5), _job(7.5, 3))],
         "hidden behind the compute": [
             (_job(6, 0, 30, 5), _job(8, 1)),

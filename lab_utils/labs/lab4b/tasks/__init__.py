@@ -6,4 +6,3 @@ from lab_utils.kit.task import Task
 from lab_utils.labs.lab4b.tasks import job
 
 TASKS: tuple[Task, ...] = (*job.TASKS,)
-NAMES: dict[str, str] = {**job.NAMES}
