@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from autograder.authoring.derived import Files, case_files
-from autograder.labs.lab4b import mesh_pictures
-from autograder.labs.lab4b.cases import mesh
+from autograder.labs.lab4b import job_pictures, mesh_pictures
+from autograder.labs.lab4b.cases import job, mesh
 
 
 def derived_files() -> Files:
     """The text of every derived file, by its path in the repository."""
-    public = {**mesh.public()}
-    hidden = {**mesh.hidden()}
-    return {**case_files("lab4b", public, hidden), **mesh_pictures.pictures()}
+    public = mesh.public() | job.public()
+    hidden = mesh.hidden() | job.hidden()
+    pictures = mesh_pictures.pictures() | job_pictures.pictures()
+    return {**case_files("lab4b", public, hidden), **pictures}

@@ -7,6 +7,22 @@ from pathlib import Path
 from autograder.classroom.sample import Change, Example, student, write_class
 from autograder.collect import Roster
 
+JOB_CLASS = (
+    Example(
+        student("Larry", "Roberts"),  # adds complete chunks; half an all-reduce
+        (
+            Change("t21", "(a,), False)", "(a,), True)"),
+            Change("t24", "2 * seconds if", "seconds if"),
+        ),
+    ),
+    Example(
+        student("Danny", "Cohen"),  # keys and values whole on every rank; the fastest of all
+        (
+            Change("t25", "* model.head * item // strategy.tp", "* model.head * item"),
+            Change("t28", "room is None or row.nbytes <= room * 1e9", "True"),
+        ),
+    ),
+)
 CLASS = (
     Example(student("Radia", "Perlman")),
     Example(
@@ -25,6 +41,7 @@ CLASS = (
             Change("t16", '"sys[0]" not in line', '"sys[" not in line'),
         ),
     ),
+    *JOB_CLASS,
     Example(student("Edsger", "Dijkstra"), is_filled=False),
 )
 ABSENT = (student("Ada", "Lovelace"),)

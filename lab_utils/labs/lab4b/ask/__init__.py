@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab_utils.kit.task import Ask, Borrow
-from lab_utils.labs.lab4b.ask import mesh
+from lab_utils.labs.lab4b.ask import job, mesh
 
-ASK: dict[str, Ask] = {**mesh.ASK}
-BORROWED: dict[str, Borrow] = {**mesh.BORROWED}
+ASK: dict[str, Ask] = mesh.ASK | job.ASK
+BORROWED: dict[str, Borrow] = mesh.BORROWED

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from lab_utils.kit.task import Judge
-from lab_utils.labs.lab4b.judge import mesh
+from lab_utils.labs.lab4b.judge import job, mesh
 
-JUDGE: dict[str, Judge] = {**mesh.JUDGE}
+JUDGE: dict[str, Judge] = mesh.JUDGE | job.JUDGE

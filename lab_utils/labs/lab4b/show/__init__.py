@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from lab_utils.kit.task import Show
-from lab_utils.labs.lab4b.show import mesh
+from lab_utils.labs.lab4b.show import job, mesh
 
-SHOW: dict[str, Show] = {**mesh.SHOW}
+SHOW: dict[str, Show] = mesh.SHOW | job.SHOW

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from lab_utils.kit.task import Task
-from lab_utils.labs.lab4b.tasks import mesh
+from lab_utils.labs.lab4b.tasks import job, mesh
 
-TASKS: tuple[Task, ...] = (*mesh.TASKS,)
+TASKS: tuple[Task, ...] = (*mesh.TASKS, *job.TASKS)

@@ -1,0 +1,142 @@
+"""Cases of notebook 2, collectives and a training job.
+
+What is right, a run says: messages gone through one by one, a layer run on all ranks at once,
+autograd on tensors without data, a search through all strategies, a scan of all factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from autograder.authoring.derived import CaseData, in_parts
+from autograder.labs.lab4b.cases import job_slips
+from autograder.labs.lab4b.cases.job_settings import HIDDEN, PUBLIC, Settings
+from autograder.reference.job import held, schedules, search, sharded
+from lab_utils.instruments.network.dims import Dim, System
+from lab_utils.instruments.network.schedule import sent_by
+from lab_utils.instruments.network.strategy import Strategy
+from lab_utils.instruments.parallel import Job
+from lab_utils.instruments.shapes import Transformer
+
+_FACTORS = np.geomspace(2.0**-10, 2.0**10, 400_001)
+
+
+def public() -> dict[str, list[CaseData]]:
+    """By task, what students have."""
+    return _cases(PUBLIC)
+
+
+def hidden() -> dict[str, list[CaseData]]:
+    """By task, what decides."""
+    return _cases(HIDDEN)
+
+
+def _cases(settings: Settings) -> dict[str, list[CaseData]]:
+    return {
+        task: [_case(task, name, parts) for name, parts in cases.items()]
+        for task, cases in settings.items()
+    }
+
+
+def _case(task: str, name: str, parts: Sequence[tuple[Any, ...]]) -> CaseData:
+    made = []
+    for arguments in parts:
+        given, wanted = _MAKE[task](*arguments)
+        made.append({"name": name, "given": given, "wanted": wanted})
+    return made[0] if len(made) == 1 else in_parts(name, made)
+
+
+def _schedule(steps: schedules.Steps, ranks: int, at_once: int) -> Any:
+    longest = sum(max(len(message.chunks) for message in step) for step in steps)
+    counted = {"steps": len(steps), "sent": max(sent_by(ranks, steps)), "longest": longest}
+    return {"ranks": ranks}, {**counted, "at_once": at_once}
+
+
+def _direct(ranks: int) -> Any:
+    return _schedule(schedules.direct(ranks), ranks, max(ranks - 1, 2))
+
+
+def _halving(ranks: int) -> Any:
+    return _schedule(schedules.halving_doubling(ranks), ranks, 1)
+
+
+def _hierarchical(*sizes: int) -> Any:
+    return {"sizes": list(sizes)}, {"sent": schedules.along(sizes)}
+
+
+def _seconds(collective: str, nbytes: int, *dims: Dim) -> Any:
+    right = schedules.seconds(collective, nbytes, dims)
+    given = {"collective": collective, "nbytes": nbytes, "dims": [asdict(dim) for dim in dims]}
+    return given, {"right": right, "slips": job_slips.of_seconds(collective, nbytes, dims, right)}
+
+
+def _setting(model: Transformer, job: Job, strategy: Strategy) -> dict[str, Any]:
+    return {"model": asdict(model), "job": asdict(job), "strategy": asdict(strategy)}
+
+
+def _traffic(model: Transformer, job: Job, strategy: Strategy) -> Any:
+    return _setting(model, job, strategy), {"totals": sharded.layer_totals(model, job, strategy)}
+
+
+def _memory(model: Transformer, job: Job, strategy: Strategy, state: int) -> Any:
+    right = held.device_memory(model, job, strategy, state)
+    slips = job_slips.of_memory(model, job, strategy, state, right)
+    given = {**_setting(model, job, strategy), "state": state}
+    return given, {"parts": list(right), "slips": slips}
+
+
+def _key(strategy: Strategy) -> list[int]:
+    return [strategy.dp, strategy.tp, strategy.sp, strategy.pp, int(strategy.recompute)]
+
+
+def _strategies(ranks: int) -> Any:
+    return {"ranks": ranks}, {"strategies": [_key(one) for one in search.strategies(ranks)]}
+
+
+def _best(
+    model: Transformer, job: Job, system: System, state: int, room: float | None, name: str = ""
+) -> Any:
+    """``room`` is in GB; ``name`` "exact" makes it what some strategy fills to the last byte."""
+    priced = search.priced(model, job, system, state)
+    if name == "exact":
+        room = sorted(nbytes for _, nbytes in priced.values())[20] / 1e9
+    rows = [[_key(one), seconds, nbytes] for one, (seconds, nbytes) in priced.items()]
+    fits = [row for row in rows if room is None or row[2] <= room * 1e9]
+    best = min(fits, key=lambda row: row[1])[0] if fits else None
+    return {"rows": rows, "room": room}, {"best": best}
+
+
+def _turning(one: dict[str, float], other: dict[str, float]) -> Any:
+    """By trying hundreds of thousands of factors: where the faster of the two changes."""
+
+    def seconds(job: dict[str, float]) -> Any:
+        hidden = np.maximum(0, job["behind"] / _FACTORS - job["cover"])
+        return job["compute"] + job["waits"] / _FACTORS + hidden
+
+    is_faster = seconds(one) < seconds(other)
+    changes = np.flatnonzero(is_faster[1:] != is_faster[:-1])
+    assert len(changes) <= 1, "the two cross more than once"
+    factor = float(_FACTORS[changes[0]]) if len(changes) else None
+    return {"one": one, "other": other}, {"factor": factor}
+
+
+def _yml(*dims: Dim) -> Any:
+    return {"dims": [asdict(dim) for dim in dims]}, {}
+
+
+_MAKE = {
+    "2.1": _direct,
+    "2.2": _halving,
+    "2.3": _hierarchical,
+    "2.4": _seconds,
+    "2.5": _traffic,
+    "2.6": _memory,
+    "2.7": _strategies,
+    "2.8": _best,
+    "2.9": _turning,
+    "2.10": _yml,
+}

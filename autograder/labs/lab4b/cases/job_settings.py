@@ -1,0 +1,230 @@
+"""Networks, models and strategies on which notebook 2 is tried: public ones, and hidden ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lab_utils.instruments.network.dims import FULLY_CONNECTED, RING, SWITCH, Dim, System
+from lab_utils.instruments.network.strategy import Strategy
+from lab_utils.instruments.parallel import Job
+from lab_utils.instruments.roofline import Machine
+from lab_utils.instruments.shapes import Transformer
+from lab_utils.labs.lab4b.systems import GPT_175B, JOB, LLAMA_70B, SYSTEM_1, SYSTEM_2
+
+GIB, NS = 2**30, 1e-9
+MIB = 2**20
+
+
+def _dim(kind: str, size: int, bandwidth: float, latency: float, ways: int = 1) -> Dim:
+    """Bandwidth in 2³⁰ bytes a second, latency in nanoseconds."""
+    return Dim(kind, size, bandwidth * GIB, latency * NS, ways)
+
+
+def _system(name: str, rate: float, memory: float, *dims: Dim) -> System:
+    """Rate in 10¹² operations a second, memory in 10⁹ bytes a second."""
+    rates = {"bf16": rate * 1e12}
+    return System(name, dims, Machine(name, rates, memory * 1e9, 80e9, 1e9))
+
+
+TINY = Transformer("tiny", 2, 16, 4, 4, 4, 24, False, 40, 8)
+SHARED = Transformer("shared keys", 3, 24, 4, 2, 6, 40, True, 50, 8)
+WIDE = Transformer("wide", 4, 32, 8, 8, 4, 80, False, 77, 16)
+GATED = Transformer("gated", 5, 48, 8, 4, 6, 112, True, 101, 24)
+NARROW = Transformer("narrow", 2, 40, 8, 8, 5, 64, True, 90, 12)
+
+RING_8 = _dim(RING, 8, 50, 500)
+SWITCH_8 = _dim(SWITCH, 8, 50, 500)
+FULL_8 = _dim(FULLY_CONNECTED, 8, 50, 500)
+BOTH_WAYS = _dim(RING, 4, 100, 50, 2)
+DGX = (_dim(FULLY_CONNECTED, 8, 128.5714, 20), _dim(SWITCH, 8, 25, 300))
+POD = (_dim(RING, 4, 90, 60, 2), _dim(RING, 6, 45, 70, 1), _dim(SWITCH, 4, 30, 1900))
+
+SLOW_SPINE = _system("eight by eight", 900, 3000, *DGX)
+FLAT = _system("one switch", 300, 2000, _dim(SWITCH, 64, 12.5, 2000))
+THIRD = _system("rings, fast inside", 200, 1500, *(
+    _dim(RING, 4, bandwidth, 80, 2) for bandwidth in (800, 200, 20)
+))  # fmt: skip
+SMALLER = replace(GPT_175B, layers=32, name="a third of GPT-175B")
+
+
+def _job(compute: float, waits: float, behind: float = 0.0, cover: float = 0.0) -> dict[str, float]:
+    return {"compute": compute, "waits": waits, "behind": behind, "cover": cover}
+
+
+Settings = dict[str, dict[str, list[tuple[Any, ...]]]]
+"""By task and case, the arguments of its parts."""
+
+PUBLIC: Settings = {
+    "2.1": {"two ranks": [(2,)], "four ranks": [(4,)], "five ranks": [(5,)]},
+    "2.2": {"two ranks": [(2,)], "four ranks": [(4,)], "eight ranks": [(8,)]},
+    "2.3": {"2 x 2": [(2, 2)], "4 x 2": [(4, 2)], "2 x 3": [(2, 3)]},
+    "2.4": {
+        "AstraSim's ring": [("all_reduce", MIB, RING_8)],
+        "AstraSim's switch": [("all_reduce", MIB, SWITCH_8)],
+        "AstraSim's eight, fully connected": [("all_reduce", MIB, FULL_8)],
+        "AstraSim's ring of rings": [
+            ("all_reduce", MIB, _dim(RING, 4, 50, 500), _dim(RING, 2, 50, 500))
+        ],
+        "a ring both ways, half an all-reduce": [("reduce_scatter", 2**20, BOTH_WAYS)],
+        "no dimension": [("all_gather", 4096)],
+    },
+    "2.5": {
+        "one device": [(TINY, Job(8, 4, 1, "bf16"), Strategy())],
+        "tensor parallel": [(TINY, Job(8, 4, 1, "bf16"), Strategy(tp=2))],
+        "sequence parallel": [(TINY, Job(8, 4, 1, "bf16"), Strategy(sp=2))],
+        "data parallel": [(TINY, Job(8, 4, 1, "bf16"), Strategy(dp=4))],
+        "all three, recomputed": [(TINY, Job(8, 4, 1, "bf16"), Strategy(2, 2, 2, 1, True))],
+        "shared keys, a gate": [(SHARED, Job(8, 4, 2, "fp32"), Strategy(1, 2, 4))],
+    },
+    "2.6": {
+        "one device": [(TINY, Job(8, 4, 1, "bf16"), Strategy(), 16)],
+        "tensor parallel": [(TINY, Job(8, 4, 1, "bf16"), Strategy(tp=2), 16)],
+        "all three": [(TINY, Job(8, 4, 1, "fp32"), Strategy(2, 2, 2), 16)],
+        "recomputed": [(TINY, Job(8, 4, 1, "bf16"), Strategy(1, 2, 2, 1, True), 16)],
+        "shared keys, a gate": [(SHARED, Job(8, 4, 2, "bf16"), Strategy(1, 2, 1, 1, True), 2)],
+    },
+    "2.7": {"four ranks": [(4,)], "six ranks": [(6,)], "64 ranks": [(64,)]},
+    "2.8": {
+        "System 1, endless memory": [(LLAMA_70B, JOB, SYSTEM_1, 16, None)],
+        "System 1, 80 GB": [(LLAMA_70B, JOB, SYSTEM_1, 16, 80)],
+        "System 2, 80 GB": [(LLAMA_70B, JOB, SYSTEM_2, 16, 80)],
+        "System 1, 10 GB": [(LLAMA_70B, JOB, SYSTEM_1, 16, 10)],
+    },
+    "2.9": {
+        "twice as much to wait for": [(_job(2, 1), _job(1, 2))],
+        "never": [(_job(1, 1), _job(2, 3))],
+        "something behind the compute": [(_job(3, 0.5), _job(1, 0.5, 8, 2))],
+    },
+    "2.10": {
+        "one ring": [(_dim(RING, 4, 100, 50),)],
+        "two dimensions": [(_dim(FULLY_CONNECTED, 8, 128.5714, 20), _dim(SWITCH, 2, 25, 100))],
+    },
+}
+
+_BF16 = "bf16"
+HIDDEN: Settings = {
+    "2.1": {
+        "an odd number of ranks": [(3,), (7,)],
+        "more ranks": [(8,), (12,)],
+        "nine ranks": [(9,)],
+        "many ranks": [(16,)],
+    },
+    "2.2": {
+        "sixteen ranks": [(16,)],
+        "four ranks and sixteen": [(4,), (16,)],
+        "32 ranks": [(32,)],
+        "more and more ranks": [(2,), (4,), (8,), (16,)],
+    },
+    "2.3": {
+        "three dimensions": [(2, 3, 2)],
+        "first small, then large": [(2, 4), (3, 5)],
+        "first large, then small": [(4, 3), (8, 2)],
+        "four dimensions": [(2, 2, 3, 2)],
+    },
+    "2.4": {
+        "fully connected, then a switch": [
+            ("all_reduce", 3 * MIB, *DGX),
+            ("all_gather", 5 * MIB, *DGX),
+        ],
+        "rings of both kinds, then a switch": [
+            ("reduce_scatter", 7 * MIB, *POD),
+            ("all_reduce", 9 * MIB, *POD),
+        ],
+        "small and far apart": [
+            ("all_reduce", 640, *DGX),
+            ("all_reduce", 4 * 1024, _dim(RING, 16, 400, 9000, 2), _dim(SWITCH, 2, 3, 4000)),
+            ("all_gather", 96, *POD),
+        ],
+        "each kind for itself": [
+            ("all_gather", 3 * MIB, _dim(RING, 5, 21, 33, 2)),
+            ("all_reduce", 3 * MIB, _dim(RING, 7, 21, 33)),
+            ("all_reduce", 3 * MIB, _dim(SWITCH, 16, 21, 33)),
+            ("reduce_scatter", 3 * MIB, _dim(FULLY_CONNECTED, 6, 21, 33)),
+        ],
+        "dimensions of one": [
+            ("all_reduce", 5 * MIB, _dim(RING, 1, 11, 70), _dim(SWITCH, 4, 11, 70)),
+            ("all_reduce", 5 * MIB, _dim(FULLY_CONNECTED, 1, 13, 71), _dim(RING, 6, 13, 71, 2)),
+        ],
+    },
+    "2.5": {
+        "tensor and data parallel": [
+            (WIDE, Job(16, 8, 1, _BF16), Strategy(2, 4, 1)),
+            (WIDE, Job(16, 8, 1, _BF16), Strategy(4, 2, 1, 1, True)),
+        ],
+        "sequence and data parallel": [
+            (WIDE, Job(16, 8, 1, _BF16), Strategy(2, 1, 4)),
+            (WIDE, Job(16, 8, 1, _BF16), Strategy(1, 1, 8, 1, True)),
+        ],
+        "shared keys": [
+            (GATED, Job(24, 4, 1, _BF16), Strategy(1, 4, 2)),
+            (GATED, Job(24, 4, 1, _BF16), Strategy(2, 2, 3, 1, True)),
+        ],
+        "micro-batches": [
+            (NARROW, Job(12, 8, 4, "fp32"), Strategy(2, 2, 2)),
+            (NARROW, Job(12, 8, 2, "fp32"), Strategy(2, 2, 3, 1, True)),
+        ],
+        "all three": [
+            (GATED, Job(24, 8, 2, "fp32"), Strategy(2, 4, 2)),
+            (WIDE, Job(16, 8, 1, _BF16), Strategy(2, 2, 4, 1, True)),
+        ],
+    },
+    "2.6": {
+        "tensor parallel": [
+            (WIDE, Job(16, 8, 1, _BF16), Strategy(1, 4, 1), 16),
+            (WIDE, Job(16, 8, 1, _BF16), Strategy(2, 4, 1, 1, True), 16),
+        ],
+        "sequence parallel": [
+            (WIDE, Job(16, 8, 1, "fp32"), Strategy(1, 1, 4), 16),
+            (WIDE, Job(16, 8, 1, _BF16), Strategy(2, 2, 4, 1, True), 18),
+        ],
+        "shared keys, a gate": [
+            (GATED, Job(24, 4, 1, _BF16), Strategy(1, 4, 3), 16),
+            (GATED, Job(24, 4, 1, _BF16), Strategy(2, 2, 2, 1, True), 12),
+        ],
+        "micro-batches": [
+            (NARROW, Job(12, 8, 2, "fp32"), Strategy(2, 2, 2), 16),
+            (NARROW, Job(12, 8, 4, _BF16), Strategy(2, 2, 3, 1, True), 4),
+        ],
+        "a large model": [
+            (GPT_175B, JOB, Strategy(4, 8, 2), 16),
+            (GPT_175B, JOB, Strategy(2, 32, 1, 1, True), 16),
+        ],
+    },
+    "2.7": {
+        "one rank": [(1,), (2,)],
+        "eight ranks and sixteen": [(8,), (16,)],
+        "twelve ranks": [(12,)],
+        "96 ranks": [(96,)],
+    },
+    "2.8": {
+        "a third system": [
+            (SMALLER, JOB, THIRD, 16, None),
+            (SMALLER, JOB, THIRD, 16, 80),
+        ],
+        "eight by eight": [
+            (SMALLER, JOB, SLOW_SPINE, 16, 100),
+            (SMALLER, JOB, SLOW_SPINE, 16, 40),
+        ],
+        "one switch": [(SMALLER, JOB, FLAT, 16, 80), (SMALLER, JOB, FLAT, 16, None)],
+        "just enough memory, and too little": [
+            (SMALLER, JOB, THIRD, 16, None, "exact"),
+            (SMALLER, JOB, THIRD, 16, 3),
+        ],
+    },
+    "2.9": {
+        "more traffic, less compute": [(_job(9, 2.5), _job(4, 8.5))],
+        "slower links": [(_job(5, 4), _job(6, 1)), (_job(8, 0.5), _job(7.5, 3))],
+        "hidden behind the compute": [
+            (_job(6, 0, 30, 5), _job(8, 1)),
+            (_job(4, 3), _job(3, 1, 90, 4)),
+        ],
+        "never, either way": [(_job(2, 1, 4, 1), _job(5, 3, 6, 1)), (_job(9, 5), _job(7, 2))],
+    },
+    "2.10": {
+        "three rings": [tuple(_dim(RING, n, 2000, 50) for n in (4, 2, 8))],
+        "all kinds": [POD],
+        "fractions": [(_dim(SWITCH, 64, 12.5, 2000.5), _dim(FULLY_CONNECTED, 3, 6.25, 0.5))],
+        "four dimensions": [(*DGX, _dim(RING, 4, 25, 700), _dim(RING, 2, 6.25, 1000))],
+    },
+}

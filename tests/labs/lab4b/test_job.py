@@ -1,0 +1,210 @@
+"""Notebook 2 of Lab 4B: oracles, solution and cases agree; mistakes are named, other ways right."""
+
+from __future__ import annotations
+
+import linecache
+from functools import cache
+from typing import Any
+
+import nbformat
+import pytest
+import torch
+
+from autograder.grading.hidden import hidden_of
+from autograder.grading.judge.process import Judge
+from autograder.labs.lab4b.build import derived_files
+from autograder.reference.job import held, schedules, search, sharded
+from lab_utils.instruments.network.strategy import Strategy
+from lab_utils.instruments.parallel import Job
+from lab_utils.instruments.shapes import Transformer
+from lab_utils.kit.ask import attempt
+from lab_utils.kit.root import ROOT
+from lab_utils.labs.lab4b import LAB
+from lab_utils.labs.lab4b.judge.job_numbers import by_key
+from lab_utils.labs.lab4b.published import PUBLISHED, rank_correlation
+from lab_utils.labs.lab4b.rows import Row
+from lab_utils.labs.lab4b.show import SHOW
+from lab_utils.labs.lab4b.systems import GPT_175B, JOB, LLAMA_70B, SYSTEM_1, SYSTEM_2
+from lab_utils.labs.lab4b.tasks import job
+from lab_utils.labs.lab4b.triangles import strategy_map
+from tests.labs.lab4b.catalogue.job import RIGHT, WRONG, Cell
+from tests.support.judged import points_of, verdict_of
+
+NOTEBOOK = ROOT / "solutions" / "lab4b" / "02_job.ipynb"
+TINY = Transformer("tiny", 2, 16, 4, 2, 4, 24, True, 30, 8)
+
+
+@cache
+def ours() -> dict[str, Any]:
+    """What the solved notebook imports and defines."""
+    space: dict[str, Any] = {}
+    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
+        is_solution = cell.metadata.get("nbgrader", {}).get("solution")
+        imports = cell.source.startswith("from dataclasses")
+        if cell.cell_type == "code" and (is_solution or imports):
+            _run(cell.source, space)
+    return space
+
+
+def _run(code: str, space: dict[str, Any]) -> None:
+    name = f"<cell {len(linecache.cache)}>"
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    exec(compile(code, name, "exec"), space)
+
+
+def _asked(cell: Cell) -> Any:
+    space = dict(ours())
+    _run(cell.code, space)
+    return space[LAB.task_called(cell.task).asks]
+
+
+@pytest.mark.parametrize("task", job.TASKS, ids=lambda task: task.id)
+def test_the_solution_has_full_marks(task: Any) -> None:
+    found = verdict_of("lab4b", task.id, ours()[task.asks])
+    assert found.passed, found
+
+
+@pytest.mark.parametrize("cell", WRONG, ids=lambda cell: f"{cell.task} {cell.name}")
+def test_a_wrong_cell_loses_points_and_is_told_why(cell: Cell) -> None:
+    asked = _asked(cell)
+    found = verdict_of("lab4b", cell.task, asked)
+    for words in cell.says:
+        assert words in str(found), found
+    worth = LAB.task_called(cell.task).points
+    assert points_of("lab4b", cell.task, asked) <= cell.most * worth
+
+
+def test_of_hidden_cases_only_our_sentences_are_told() -> None:
+    judge = Judge("lab4b")
+    for cell in WRONG:
+        cases = hidden_of("lab4b").graded_cases(cell.task)
+        place = len(cases) - 1
+        task = LAB.task_called(cell.task)
+        reply = attempt(task, LAB.ask(cell.task), _asked(cell), cases[place].given)
+        judged = judge.judge(cell.task, place, reply)
+        assert not judged["forged"], cell.name
+        for finding in judged["findings"]:
+            assert "right for some, and not for all" not in finding["look"], cell
+
+
+@pytest.mark.parametrize("cell", RIGHT, ids=lambda cell: f"{cell.task} {cell.name}")
+def test_a_right_cell_has_full_marks(cell: Cell) -> None:
+    found = verdict_of("lab4b", cell.task, _asked(cell))
+    assert found.passed, found
+
+
+def test_there_are_enough_of_them() -> None:
+    for task in job.TASKS:
+        assert sum(cell.task == task.id for cell in WRONG) >= 3, task.id
+        assert any(cell.task == task.id for cell in RIGHT), task.id
+
+
+def test_hidden_cases_are_other_cases() -> None:
+    for task in job.TASKS:
+        public = [case.given for case in LAB.public_cases(task.id)]
+        hidden = [case.given for case in hidden_of("lab4b").graded_cases(task.id)[len(public) :]]
+        assert len(hidden) >= 4, task.id
+        assert not [given for given in hidden if given in public], task.id
+
+
+def test_what_is_derived_is_up_to_date() -> None:
+    for path, text in derived_files().items():
+        assert (ROOT / path).read_text(encoding="utf-8") == text, "run make notebooks"
+
+
+@pytest.mark.parametrize(
+    "strategy", [Strategy(2, 2, 2), Strategy(1, 2, 4, 1, True), Strategy(4, 1, 2)], ids=str
+)
+def test_a_sharded_layer_has_the_gradients_of_one_device(strategy: Strategy) -> None:
+    """Only what computes the right thing may say what must be sent."""
+    setting = Job(8, 4, 1, "bf16")
+    alone = sharded.ShardedLayer(TINY, setting, Strategy()).run()
+    layer = sharded.ShardedLayer(TINY, setting, strategy)
+    for name, gradient in layer.run().items():
+        torch.testing.assert_close(gradient, alone[name], rtol=1e-11, atol=1e-12)
+    for traffic in (search.layer_traffic, ours()["layer_traffic"]):
+        assert by_key(traffic(TINY, setting, strategy)) == layer.notes.totals
+
+
+def test_the_solution_counts_memory_as_autograd_does() -> None:
+    for strategy in search.strategies(8):
+        setting = Job(8, 16, 2, "bf16")
+        if TINY.kv_heads % strategy.tp == 0:
+            mine = ours()["device_memory"](TINY, setting, strategy, 16)
+            assert mine == held.device_memory(TINY, setting, strategy, 16), strategy
+
+
+@cache
+def _rows(name: str) -> list[Row]:
+    model, system = {"Llama": (LLAMA_70B, SYSTEM_1), "GPT": (GPT_175B, SYSTEM_2)}[name]
+    names, rows = ours(), []
+    for strategy in names["strategies"](64):
+        step = names["simulate"](
+            model, JOB, strategy, system, names["layer_traffic"], names["collective_seconds"]
+        )
+        held_bytes = names["device_memory"](model, JOB, strategy, 16).total
+        rows.append(Row(strategy, step.wall, held_bytes))
+    return rows
+
+
+def test_strategies_are_ranked_as_astrasim_ranks_them() -> None:
+    """Nothing is fitted: shapes, data sheets and counts alone."""
+    mine = {row.strategy: row.seconds for row in _rows("Llama")}
+    assert len(mine) == 56
+    walls = [point.wall for point in PUBLISHED]
+    assert rank_correlation([mine[point.strategy] for point in PUBLISHED], walls) >= 0.9
+    steps = [
+        ours()["simulate"](
+            LLAMA_70B, JOB, p.strategy, SYSTEM_1, search.layer_traffic, schedules.seconds
+        )
+        for p in PUBLISHED
+    ]
+    assert rank_correlation([s.comm for s in steps], [p.comm for p in PUBLISHED]) >= 0.9
+    assert rank_correlation([s.gpu for s in steps], [p.gpu for p in PUBLISHED]) >= 0.9
+
+
+def test_ranks_are_correlated_as_statisticians_do() -> None:
+    assert rank_correlation([1, 2, 3], [10, 20, 30]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+    assert rank_correlation([1, 2, 2, 4], [1, 3, 2, 4]) == pytest.approx(0.9486833)
+
+
+def test_the_published_memory_is_one_byte_for_everything() -> None:
+    """The story of the notebook: 67 GB for the published winner, and what they leave out."""
+    told = Strategy(8, 1, 8, 1, True)
+    memory = ours()["device_memory"](LLAMA_70B, Job(1024, 512, 1, "int8"), told, 1)
+    assert (memory.state + memory.kept) / 1e9 == pytest.approx(67, rel=0.03)
+    honest = ours()["device_memory"](LLAMA_70B, JOB, told, 16)
+    assert honest.state > 9e11
+
+
+def test_winners_as_the_text_says() -> None:
+    best, rows = ours()["best_strategy"], _rows("Llama")
+    assert str(best(rows, None)) == "64_1_1_1_0"
+    assert str(best(rows, 80)) == "4_16_1_1_1"
+    assert str(best(rows, 141)) == "8_8_1_1_1"
+    assert str(best(_rows("GPT"), 80)) == "1_64_1_1_1"
+
+
+def test_the_map_moves_with_the_memory() -> None:
+    shown = strategy_map({"System 1": _rows("Llama"), "System 2": _rows("GPT")})
+    assert "with 80 GB 6 of 56 fit, the fastest is 4_16_1_1_1" in shown.picture.value
+    assert shown.picture.value.count("polygon") == 1
+    shown.room.value = 160
+    assert "the fastest is 8_8_1_1_1" in shown.picture.value
+    shown.room.value = 10
+    assert "none of 56 fits" in shown.picture.value
+    assert "polygon" not in shown.picture.value
+    shown.system.value = "System 2"
+    assert "System 2: fastest of all 64_1_1_1_0" in shown.picture.value
+    assert 'role="img" aria-label="System 1: fastest of all' in shown.static.svg
+    assert "System 2" in repr(shown)
+
+
+@pytest.mark.parametrize("task", ["2.5", "2.6"])
+def test_a_picture_shows_yours(task: str) -> None:
+    asked = ours()[LAB.task_called(task).asks]
+    for case in hidden_of("lab4b").graded_cases(task):
+        shown: Any = SHOW[task](case, LAB.ask(task)(asked, case.given))
+        assert "aria-label" in shown.svg
+        assert "not as wanted" not in shown.words
