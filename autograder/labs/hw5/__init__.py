@@ -1,0 +1,1 @@
+"""Homework 5, distributed training and quantization: the instructors' side."""

@@ -1,0 +1,8 @@
+"""Yours beside what is wanted, for the tasks of Homework 5."""
+
+from __future__ import annotations
+
+from lab_utils.kit.task import Show
+from lab_utils.labs.hw5.show import ring, times
+
+SHOW: dict[str, Show] = times.SHOW | ring.SHOW
