@@ -102,10 +102,18 @@ class Judge:
 
     @cached_property
     def _sentences(self) -> Sentences:
-        """The texts of the code that judges this lab, and of what makes its cases."""
+        """The texts of the code that judges this lab, and of what makes its cases.
+
+        What instruments say while they run is part of answers; what they judge by is in ``show``.
+        """
         rooms = ("lab_utils/labs/", "lab_utils/kit/", "autograder/labs/")
-        files = code_files([self._lab.id])
-        return Sentences(f for f in files if f.relative_to(ROOT).as_posix().startswith(rooms))
+        judging = "lab_utils/instruments/*/show/*.py"
+        paths = {file: file.relative_to(ROOT) for file in code_files([self._lab.id])}
+        return Sentences(
+            file
+            for file, path in paths.items()
+            if path.as_posix().startswith(rooms) or path.match(judging)
+        )
 
     def name(self, task: str, case: int) -> dict[str, Any]:
         """What a case is called, and whether it is hidden."""

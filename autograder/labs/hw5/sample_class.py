@@ -26,12 +26,40 @@ QUANTIZATION = (
         ),
     ),
 )
-CLASS = (
-    Example(student("Leslie", "Valiant")),
-    *QUANTIZATION,
-    Example(student("Manuel", "Blum"), is_filled=False),
+#: Mistakes of part A, one student each.
+DISTRIBUTED = (
+    Example(
+        student("Gene", "Amdahl"),  # nothing waits for the device; one GPU's work is not shared
+        (
+            Change(
+                "t11", "            step(batch)\n            sync()\n", "            step(batch)\n"
+            ),
+            Change("t17", "alone[batch] / gpus", "alone[batch]"),
+        ),
+    ),
+    Example(
+        student("Leslie", "Valiant"),  # everybody sends first; means of unequal shares
+        (
+            Change("t21", "request = dist.isend(", "dist.send("),
+            Change("t21", "        request.wait()\n", ""),
+            Change("t23", "images / total", "1 / dist.get_world_size()"),
+        ),
+    ),
+    Example(
+        student("Grace", "Hopper"),  # the epoch is forgotten; statistics of one rank
+        (
+            Change("t34", "seed + epoch", "seed"),
+            Change("t38", "    dist.all_reduce(sums)\n", ""),
+        ),
+    ),
 )
-ABSENT = (student("Richard", "Karp"),)
+CLASS = (
+    Example(student("Leslie", "Lamport")),
+    *DISTRIBUTED,
+    *QUANTIZATION,
+    Example(student("Edsger", "Dijkstra"), is_filled=False),
+)
+ABSENT = (student("Ada", "Lovelace"),)
 
 
 def write_sample_class(folder: Path) -> Roster:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from autograder.labs.lab3b.model_pictures import reality
 from autograder.labs.lab3b.schedules import gpipe, one_f_one_b
-from lab_utils.instruments.ranks.records import Diary, Link
+from lab_utils.instruments.ranks.records import Link
 from lab_utils.instruments.ranks.show.clock import replay
 from lab_utils.instruments.ranks.show.film import pipeline_film
 from lab_utils.instruments.ranks.show.lanes import draw
+from lab_utils.instruments.ranks.show.ring import ring_diaries
 
 FOLDER = Path("solutions/lab3b/images")
 
@@ -23,17 +24,3 @@ def pictures() -> dict[Path, str]:
         FOLDER / "pipeline.svg": film.static.svg,
         FOLDER / "reality.svg": reality(),
     }
-
-
-def ring_diaries(ranks: int, nbytes: int) -> list[Diary]:
-    """What ranks do that pass chunks of ``nbytes`` around a ring, 2 (ranks - 1) times."""
-    diaries: list[Diary] = []
-    for rank in range(ranks):
-        diary: Diary = []
-        for step in range(2 * (ranks - 1)):
-            sent, got = 2 * step, 2 * step + 1
-            diary.append(["send", sent, (rank + 1) % ranks, nbytes, 0, "float32"])
-            diary.append(["recv", got, (rank - 1) % ranks, nbytes, 0, "float32"])
-            diary += [["wait", got], ["wait", sent]]
-        diaries.append(diary)
-    return diaries

@@ -10,7 +10,7 @@ films are shown, from the diaries alone. So they have the same digits in every r
 from lab_utils.instruments.ranks.errors import RanksFailed
 from lab_utils.instruments.ranks.group import compute, hold
 from lab_utils.instruments.ranks.records import Link, Run
-from lab_utils.instruments.ranks.shown import ranks_film, run_times, schedule_film
+from lab_utils.instruments.ranks.shown import ranks_film, ring_film, run_times, schedule_film
 from lab_utils.instruments.ranks.start import run_ranks
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "compute",
     "hold",
     "ranks_film",
+    "ring_film",
     "run_ranks",
     "run_times",
     "schedule_film",

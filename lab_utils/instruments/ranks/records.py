@@ -12,10 +12,11 @@ Entry = list[Any]
 ``["hold", bytes]``                                      memory taken, or given back (below 0)
 ``["send", request, to, bytes, tag, dtype, checksum]``   a message leaves, from now on
 ``["recv", request, from, bytes, tag, dtype]``           a message is asked for, from now on
-``["collective", request, what, members, bytes, group]`` joins an operation of several ranks
+``["collective", request, what, members, bytes, group, dtype]``  joins an operation of several
 ``["wait", request]``                                    goes on when that is done
 
-The checksum (CRC-32 of the bytes) tells what was sent; a diary made by hand may lack it.
+The checksum (CRC-32 of the bytes) tells what was sent. A diary made by hand may lack it, and the
+dtype of a collective.
 """
 Diary = list[Entry]
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from lab_utils.instruments.ranks.records import Link, Run
+from lab_utils.instruments.ranks.records import DEFAULT, Link, Run
 
 if TYPE_CHECKING:
     from lab_utils.instruments.ranks.show.film import RanksFilm
+    from lab_utils.instruments.ranks.show.ring_film import RingFilm
 
 _SHOW = "lab_utils.instruments.ranks.show"
 _ELSEWHERE = "The film is shown in your own notebook."
@@ -62,3 +63,22 @@ def schedule_film(schedules: Mapping[str, Scheduler], stages: int = 4) -> RanksF
     from lab_utils.instruments.ranks.show.film import pipeline_film
 
     return pipeline_film(schedules, stages)
+
+
+def ring_film(ranks: int = 4, nbytes: int = 44_695_848, link: Link = DEFAULT) -> RingFilm | None:
+    """Show a ring all-reduce step by step: who holds which partial sum, and what it costs.
+
+    Args:
+        ranks: how many, from 2 to 8; a slider changes it.
+        nbytes: bytes of the tensor that is summed.
+        link: what connects the ranks.
+
+    Returns:
+        The film; nothing where a hand-in is graded.
+    """
+    if find_spec(_SHOW) is None:
+        print(_ELSEWHERE)
+        return None
+    from lab_utils.instruments.ranks.show.ring_film import RingFilm
+
+    return RingFilm(ranks, nbytes, link)

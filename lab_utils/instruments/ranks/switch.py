@@ -164,7 +164,7 @@ class Switch:
         one = Request(rank, what, others, kind, data, len(data), how)
         station = self.stations[rank]
         station.requests[request] = one
-        station.diary.append(["collective", request, what, list(members), len(data), name])
+        station.diary.append(["collective", request, what, list(members), len(data), name, kind])
         rounds = self._joined[members, name]
         place = next((i for i, joined in enumerate(rounds) if rank not in joined), len(rounds))
         if place == len(rounds):

@@ -12,8 +12,8 @@ LAB = Lab(
     tasks=TASKS,
     names={
         "Stage": ".stages",
-        "replica": ".stages",
-        "replica_loss": ".stages",
+        "replica": "lab_utils.instruments.ranks.replicas",
+        "replica_loss": "lab_utils.instruments.ranks.replicas",
         **models.NAMES,
     },
 )

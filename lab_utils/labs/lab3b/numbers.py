@@ -10,6 +10,9 @@ from typing import Any
 
 import torch
 
+from lab_utils.instruments.ranks.numbers import numbers_of as numbers_of
+from lab_utils.instruments.ranks.numbers import random_numbers as random_numbers
+
 BASE = 4
 """Rank r brings (place + 1) times this to the power of r: a sum tells who is in it, how often."""
 
@@ -38,14 +41,6 @@ def one_whole_chunk(given: Mapping[str, Any], rank: int) -> list[torch.Tensor]:
         else torch.full((many,), -1 - rank, dtype=dtype)
         for place, many in enumerate(given["sizes"])
     ]
-
-
-def random_numbers(
-    seed: int, shape: Sequence[int], dtype: torch.dtype = torch.float64
-) -> torch.Tensor:
-    """Numbers around 0, the same for a seed."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(tuple(shape), generator=generator, dtype=torch.float64).to(dtype)
 
 
 def linear_numbers(given: Mapping[str, Any]) -> dict[str, torch.Tensor]:
@@ -103,9 +98,3 @@ def block_input(given: Mapping[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
     """What goes into a block, and the gradient of what comes out."""
     shape = (*given["tokens"], given["width"])
     return random_numbers(given["seed"] + 50, shape), random_numbers(given["seed"] + 51, shape)
-
-
-def numbers_of(tensor: torch.Tensor) -> list[float]:
-    """The elements of a tensor, one after the other."""
-    flat: list[float] = tensor.detach().reshape(-1).tolist()
-    return flat

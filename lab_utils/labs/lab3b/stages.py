@@ -5,7 +5,7 @@ Work runs on the virtual clock (``compute``); the numbers are real.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -115,56 +115,3 @@ def stage_target(given: Mapping[str, Any], micro: int) -> torch.Tensor:
 def stage_layers(weights: Mapping[str, torch.Tensor], x: torch.Tensor) -> torch.Tensor:
     """The layers of a stage."""
     return x + torch.tanh(x @ weights["weight"].T + weights["bias"])
-
-
-class _Timed(torch.autograd.Function):
-    """A layer whose passes take virtual time."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        x: torch.Tensor,
-        weight: torch.Tensor,
-        bias: torch.Tensor,
-        layer: int,
-        seconds: float,
-    ) -> torch.Tensor:
-        out = torch.tanh(x @ weight.T + bias)
-        ctx.save_for_backward(x, weight, out)
-        ctx.layer, ctx.seconds = layer, seconds
-        compute(seconds / 2, f"F{layer}")
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        x, weight, out = ctx.saved_tensors
-        inner = gradients[0] * (1 - out * out)
-        compute(ctx.seconds, f"B{ctx.layer}")
-        return inner @ weight, inner.T @ x, inner.sum(0), None, None
-
-
-def replica(given: Mapping[str, Any]) -> list[torch.Tensor]:
-    """The parameters of a model in forward order: weight and bias of each layer."""
-    width, seed = given["width"], given["seed"]
-    parameters = []
-    for layer in range(given["layers"]):
-        weight = random_numbers(seed + 2 * layer, (width, width)) / width**0.5
-        parameters += [weight, random_numbers(seed + 2 * layer + 1, (width,))]
-    return [parameter.requires_grad_() for parameter in parameters]
-
-
-def replica_loss(
-    given: Mapping[str, Any], parameters: Sequence[torch.Tensor], rank: int, step: int
-) -> torch.Tensor:
-    """The loss of the model on a rank's own samples; forward takes half as long as backward."""
-    x = replica_samples(given, rank, step)
-    for layer in range(given["layers"]):
-        weight, bias = parameters[2 * layer : 2 * layer + 2]
-        x = _Timed.apply(x, weight, bias, layer, given["seconds"])
-    return (x**2).mean()
-
-
-def replica_samples(given: Mapping[str, Any], rank: int, step: int) -> torch.Tensor:
-    """A rank's samples of a step."""
-    seed = given["seed"] + 1000 * (1 + step) + rank
-    return random_numbers(seed, (given["rows"], given["width"]))

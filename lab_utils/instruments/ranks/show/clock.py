@@ -198,7 +198,14 @@ class _Replay:
             sent.end = asked.end = max(sent.arrival, asked.start)
 
     def _join(
-        self, rank: int, request: int, what: str, members: list[int], nbytes: int, name: str
+        self,
+        rank: int,
+        request: int,
+        what: str,
+        members: list[int],
+        nbytes: int,
+        name: str,
+        *_: object,
     ) -> None:
         one = self.requests[rank][request] = _Request(self.clock[rank], nbytes)
         rounds = self.joined[tuple(members), name]

@@ -40,10 +40,10 @@ class RanksFilm(Live):
         wide = {"width": "340px"}
         self._make = make
         self.latency = w.FloatSlider(
-            value=_power(link.latency), min=-7, max=-2, step=0.05, readout=False, layout=wide
+            value=power(link.latency), min=-7, max=-2, step=0.05, readout=False, layout=wide
         )
         self.bandwidth = w.FloatSlider(
-            value=_power(link.bandwidth), min=7, max=12, step=0.05, readout=False, layout=wide
+            value=power(link.bandwidth), min=7, max=12, step=0.05, readout=False, layout=wide
         )
         self._link = {self.latency.value: link.latency, self.bandwidth.value: link.bandwidth}
         self.micros = w.IntSlider(
@@ -83,8 +83,8 @@ class RanksFilm(Live):
         """What the sliders say."""
         latency, bandwidth = self.latency.value, self.bandwidth.value
         return Link(
-            self._link.get(latency, _rounded(10**latency)),
-            self._link.get(bandwidth, _rounded(10**bandwidth)),
+            self._link.get(latency, rounded(10**latency)),
+            self._link.get(bandwidth, rounded(10**bandwidth)),
         )
 
     def _run(self) -> None:
@@ -121,11 +121,11 @@ def pipeline_film(schedules: Mapping[str, Callable[[int, int], Any]], stages: in
         raise LabError(f"{error}: do the checks of your schedules pass?") from None
 
 
-def _power(number: float) -> float:
+def power(number: float) -> float:
     """The power of ten nearest to a number on the slider."""
     return round(math.log10(number) * 20) / 20 if number > 0 else -7.0
 
 
-def _rounded(number: float) -> float:
+def rounded(number: float) -> float:
     """To two digits."""
     return float(f"{number:.2g}")

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from lab_utils.kit.task import Judge
-from lab_utils.labs.hw5.judge import integers, weights
+from lab_utils.labs.hw5.judge import batches, integers, ring, times, weights
 
-JUDGE: dict[str, Judge] = weights.JUDGE | integers.JUDGE
+JUDGE: dict[str, Judge] = times.JUDGE | ring.JUDGE | batches.JUDGE | weights.JUDGE | integers.JUDGE

@@ -8,12 +8,13 @@ from typing import Any
 import torch.distributed as dist
 
 from lab_utils.instruments.ranks import compute
+from lab_utils.instruments.ranks.asked import asked_of_ranks, gradient_told
+from lab_utils.instruments.ranks.replicas import replica, replica_loss
 from lab_utils.kit.answers import collection, described, number
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.kit.task import Ask
-from lab_utils.labs.lab3b.ask.running import asked_of_ranks, gradient_told
 from lab_utils.labs.lab3b.numbers import numbers_of, random_numbers
-from lab_utils.labs.lab3b.stages import Stage, replica, replica_loss
+from lab_utils.labs.lab3b.stages import Stage
 
 _LONGEST = 5000  # steps of one rank, numbers of one bucket
 

@@ -9,16 +9,16 @@ import torch
 import torch.distributed as dist
 
 from lab_utils.instruments.ranks import compute
-from lab_utils.kit.borrow import lent_as_text
-from lab_utils.kit.errors import BadAnswer
-from lab_utils.kit.task import Ask, Borrow
-from lab_utils.labs.lab3b.ask.running import (
+from lab_utils.instruments.ranks.asked import (
     BACKWARD,
     a_tensor,
     asked_of_ranks,
     gradient_told,
     tensor_told,
 )
+from lab_utils.kit.borrow import lent_as_text
+from lab_utils.kit.errors import BadAnswer
+from lab_utils.kit.task import Ask, Borrow
 from lab_utils.labs.lab3b.numbers import (
     block_input,
     block_numbers,

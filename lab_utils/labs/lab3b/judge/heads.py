@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lab_utils.instruments.ranks.show.findings import stopped
 from lab_utils.kit.task import Case, Finding
-from lab_utils.labs.lab3b.judge.runs import stopped
 from lab_utils.labs.lab3b.numbers import numbers_of, random_numbers
 
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import torch
 
-from lab_utils.instruments.ranks.records import Diary
+from lab_utils.instruments.ranks.replicas import replica, replica_loss
 from lab_utils.instruments.ranks.show.clock import replay
-from lab_utils.kit.task import Case, Finding
-from lab_utils.labs.lab3b.judge.runs import (
+from lab_utils.instruments.ranks.show.findings import (
     close,
     collectives_of,
     in_time,
@@ -18,7 +17,8 @@ from lab_utils.labs.lab3b.judge.runs import (
     sends_of,
     stopped,
 )
-from lab_utils.labs.lab3b.stages import replica, replica_loss
+from lab_utils.instruments.ranks.show.replicas import replica_diary
+from lab_utils.kit.task import Case, Finding
 
 
 def judge_buckets(case: Case, answer: Sequence[Sequence[int]]) -> list[Finding]:
@@ -134,26 +134,3 @@ def _overlap_time(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         "on: all_reduce(…, async_op=True) in a hook, and wait after backward."
     )
     return in_time(case, answer, replay(diaries, link_of(case)).end, look)
-
-
-def replica_diary(given: Mapping[str, Any]) -> Diary:
-    """What a rank does that starts each bucket as soon as it can, in two steps."""
-    diary: Diary = []
-    request = 0
-    everybody = list(range(given["ranks"]))
-    for _ in range(2):
-        diary += [["compute", given["seconds"] / 2, f"F{n}"] for n in range(given["layers"])]
-        ready: set[int] = set()
-        started: list[int] = []
-        waiting = [set(bucket) for bucket in given["buckets"]]
-        for layer in reversed(range(given["layers"])):
-            diary.append(["compute", given["seconds"], f"B{layer}"])
-            ready |= {2 * layer, 2 * layer + 1}
-            for bucket in [one for one in waiting if one <= ready]:
-                waiting.remove(bucket)
-                nbytes = sum(8 * given["width"] ** (2 - p % 2) for p in bucket)
-                diary.append(["collective", request, "all_reduce", everybody, nbytes, "all"])
-                started.append(request)
-                request += 1
-        diary += [["wait", one] for one in started]
-    return diary

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lab_utils.kit.task import Case, Finding, Judge
-from lab_utils.labs.lab3b.judge.ring_messages import judge_copies_sent, judge_sums_sent
-from lab_utils.labs.lab3b.judge.runs import (
+from lab_utils.instruments.ranks.show.findings import (
     in_time,
     message_seconds,
     sends_of,
     stopped,
     used_collectives,
 )
+from lab_utils.kit.task import Case, Finding, Judge
+from lab_utils.labs.lab3b.judge.ring_messages import judge_copies_sent, judge_sums_sent
 from lab_utils.labs.lab3b.numbers import BASE, chunks_of
 
 _SIZES = {"float32": 4, "float64": 8, "int64": 8, "int32": 4}

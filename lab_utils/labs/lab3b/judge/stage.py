@@ -8,9 +8,7 @@ from typing import Any
 import torch
 
 from lab_utils.instruments.ranks.show.clock import replay
-from lab_utils.instruments.ranks.show.schedules import pipeline_diaries
-from lab_utils.kit.task import Case, Finding
-from lab_utils.labs.lab3b.judge.runs import (
+from lab_utils.instruments.ranks.show.findings import (
     close,
     collectives_of,
     in_time,
@@ -18,6 +16,8 @@ from lab_utils.labs.lab3b.judge.runs import (
     sends_of,
     stopped,
 )
+from lab_utils.instruments.ranks.show.schedules import pipeline_diaries
+from lab_utils.kit.task import Case, Finding
 from lab_utils.labs.lab3b.numbers import random_numbers
 from lab_utils.labs.lab3b.stages import (
     stage_input,

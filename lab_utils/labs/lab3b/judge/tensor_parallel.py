@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn import functional as F
 
+from lab_utils.instruments.ranks.asked import BACKWARD
+from lab_utils.instruments.ranks.show.findings import close, collectives_of, stopped
 from lab_utils.kit.task import Case, Finding
-from lab_utils.labs.lab3b.ask.running import BACKWARD
 from lab_utils.labs.lab3b.judge.oracle import Tensors, one_block, one_linear
-from lab_utils.labs.lab3b.judge.runs import close, collectives_of, stopped
 from lab_utils.labs.lab3b.numbers import block_numbers, linear_numbers
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from lab_utils.instruments.ranks.show.clock import replay
+from lab_utils.instruments.ranks.show.findings import link_of
 from lab_utils.instruments.ranks.show.lanes import draw
 from lab_utils.kit.charts.drawn import Drawing
 from lab_utils.kit.task import Case, Show
-from lab_utils.labs.lab3b.judge.runs import link_of
 
 
 def run_shown(case: Case, answer: Mapping[str, Any]) -> Drawing:

@@ -7,10 +7,12 @@ from typing import Any
 
 import torch
 
-from lab_utils.instruments.ranks import Link, RanksFailed, run_ranks
+from lab_utils.instruments.ranks.errors import RanksFailed
+from lab_utils.instruments.ranks.numbers import numbers_of
+from lab_utils.instruments.ranks.records import Link
+from lab_utils.instruments.ranks.start import run_ranks
 from lab_utils.kit.answers import a_type
 from lab_utils.kit.errors import BadAnswer
-from lab_utils.labs.lab3b.numbers import numbers_of
 
 BACKWARD = "backward-starts"
 """A line in diaries, for who counts what happened before it and after it."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from lab_utils.instruments.ranks import Link
+from lab_utils.instruments.ranks.records import Link
 from lab_utils.instruments.ranks.show.clock import Times, exact, replay
 from lab_utils.kit.task import Case, Finding
 

@@ -1,0 +1,20 @@
+"""Yours beside what is wanted in notebook 2, the ring and the data-parallel step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lab_utils.instruments.ranks.show.clock import replay
+from lab_utils.instruments.ranks.show.findings import link_of
+from lab_utils.instruments.ranks.show.lanes import draw
+from lab_utils.kit.charts.drawn import Drawing
+from lab_utils.kit.task import Case, Show
+
+
+def run_shown(case: Case, answer: Mapping[str, Any]) -> Drawing:
+    """What the ranks did, over virtual time."""
+    return draw({case.name: replay(answer["diaries"], link_of(case))})
+
+
+SHOW: dict[str, Show] = dict.fromkeys(("2.1", "2.3"), run_shown)
