@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 from autograder.authoring.command import add_new_lab, add_notebooks
 from autograder.classroom.command import add_grade
+from autograder.cluster.commands import add_phases
 from autograder.release.commands import add_release
 from lab_utils.kit.commands import AddCommands, run
 from lab_utils.kit.course import CourseError, read_course
@@ -15,7 +16,7 @@ from lab_utils.kit.course import CourseError, read_course
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. A user's mistake is one line on stderr."""
-    rooms = (add_grade, add_release, add_new_lab, add_notebooks, *_of_labs())
+    rooms = (add_grade, add_phases, add_release, add_new_lab, add_notebooks, *_of_labs())
     return run("autograder", __doc__, rooms, arguments)
 
 

@@ -7,8 +7,6 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,38 +27,56 @@ def add_grade(commands: Any) -> None:
     grade = commands.add_parser(
         "grade", help="grade a class", description="Grade a class; run it again to go on."
     )
-    grade.add_argument("lab", nargs="?", help="its id in setup/course.toml; with --sample optional")
-    what = grade.add_mutually_exclusive_group(required=True)
+    add_class(grade)
+    grade.add_argument("--jobs", type=at_least_one, default=cores(), help="submissions at a time")
+    grade.set_defaults(run=run)
+
+
+def add_class(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which class is graded, and how."""
+    parser.add_argument(
+        "lab", nargs="?", help="its id in setup/course.toml; optional with --sample"
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--from", dest="source", type=Path, help="a folder of zips, or an LMS' bulk download"
     )
     what.add_argument("--sample", action="store_true", help="grade the lab's sample class")
-    grade.add_argument("--roster", type=Path, help="the class list, students.csv")
-    grade.add_argument("--jobs", type=_at_least_one, default=_cores(), help="submissions at a time")
-    grade.add_argument(
+    parser.add_argument("--roster", type=Path, help="the class list, students.csv")
+    parser.add_argument(
         "--only", action="append", default=[], metavar="STUDENT", help="an id or name; repeatable"
     )
-    grade.add_argument("--again", action="store_true", help="also what was graded before")
-    grade.add_argument(
+    parser.add_argument("--again", action="store_true", help="also what was graded before")
+    parser.add_argument(
         "--require-isolation", choices=LEVELS, default="none", help="refuse to run with less"
     )
-    grade.add_argument(
+    parser.add_argument(
         "--accept",
         action="append",
         default=[],
         metavar="FILE",
         help="an upload that was held back, and counts; repeatable",
     )
-    grade.add_argument(
+    parser.add_argument(
         "--into", type=Path, help="the folder for gradebook, grades and pages; default autograder/"
     )
-    grade.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Grade, show how far it is, and say where the outcomes are; 1 if anybody was not graded."""
     from autograder.classroom import examiner
-    from autograder.classroom.grade import Order, grade_class
+
+    console = Console()
+
+    def told(reached: Any) -> None:
+        console.print(*_isolation(reached), sep="\n", soft_wrap=True, markup=False)
+
+    return carried_out(ordered(options), lambda order: examiner.sandbox(order, told), console)
+
+
+def ordered(options: argparse.Namespace) -> Any:
+    """The order that the options are; a sample class is made, and has a list."""
+    from autograder.classroom.grade import Order
     from autograder.classroom.home import Home
     from autograder.classroom.lock import only_run
     from autograder.collect import read_roster
@@ -72,43 +88,44 @@ def run(options: argparse.Namespace) -> int:
         raise LabError(
             f"say which lab is graded: python -m autograder grade LAB; there is: {known}"
         )
-    source, roster, into = options.source, options.roster, options.into
+    source, into = options.source, options.into
     home = Home((into or (SAMPLE_HOME if options.sample else ROOT / "autograder")).resolve())
     if options.sample:
         with only_run(Home(SAMPLE_HOME).locks):  # it is written anew
             source = _sample(lab)
-        roster = roster or source / "students.csv"
-    order = Order(
+        options.roster = options.roster or source / "students.csv"
+    return Order(
         lab,
         source.resolve(),
         home,
-        read_roster(roster) if roster else None,
+        read_roster(options.roster) if options.roster else None,
         options.jobs,
         tuple(options.only),
         options.again,
         Isolation(options.require_isolation),
         tuple(options.accept),
     )
-    console = Console()
 
-    @contextmanager
-    def sandbox(order: Order) -> Iterator[examiner.Sandbox]:
-        with examiner.sandbox(order) as examines:
-            console.print(*_isolation(examines.reached), sep="\n", soft_wrap=True, markup=False)
-            yield examines
 
+def carried_out(
+    order: Any, examiner: Any, console: Console | None = None, title: str = "graded"
+) -> int:
+    """Grade with an examiner, showing how far it is, and say what came of it: an exit code."""
+    from autograder.classroom.grade import grade_class
+
+    console = console or Console()
     columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn())
     try:
         with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console) as bar:
             task = bar.add_task("collecting", total=None)
             outcome = grade_class(
                 order,
-                sandbox,
+                examiner,
                 lambda student, done, of: bar.update(
                     task, description=student or "grading", completed=done, total=of
                 ),
             )
-            bar.update(task, description="graded", total=outcome.graded, completed=outcome.graded)
+            bar.update(task, description=title, total=outcome.graded, completed=outcome.graded)
     except KeyboardInterrupt:
         print("stopped; what was graded stays graded, the same command goes on", file=sys.stderr)
         return 130
@@ -123,7 +140,8 @@ def _isolation(reached: Any) -> list[str]:
 
 def _show(console: Console, outcome: Any) -> None:
     sheets = outcome.sheets
-    before = len(sheets) - outcome.graded - outcome.failed
+    later = sum(not (sheet.graded or sheet.trouble or not sheet.folder) for sheet in sheets)
+    before = len(sheets) - outcome.graded - outcome.failed - later
     levels = sorted({sheet.verdict.isolation for sheet in sheets if sheet.verdict})
     noticed = sum(bool(sheet.all_remarks) for sheet in sheets)
     console.print(
@@ -131,6 +149,8 @@ def _show(console: Console, outcome: Any) -> None:
         f"grade; {noticed} with remarks; isolation: {', '.join(levels) or 'nothing ran'}",
         soft_wrap=True,
     )
+    if later:
+        console.print(f"{later} not graded yet", soft_wrap=True)
     if outcome.failed:
         console.print(f"{outcome.failed} could not be graded; grades.csv says why", soft_wrap=True)
     unread = sum(not sheet.graded and not sheet.folder for sheet in sheets)
@@ -165,11 +185,13 @@ def _sample(lab: str) -> Path:
     return folder
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many submissions this machine can run at a time."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _at_least_one(text: str) -> int:
+def at_least_one(text: str) -> int:
+    """A number of jobs, from the command line."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be 1 or more")
