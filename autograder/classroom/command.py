@@ -19,6 +19,7 @@ from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
 
 SAMPLE_HOME = ROOT / "build" / "sample_class"
+ENGINES = ("local", "dask", "slurm")
 LEVELS = ("none", "limits", "namespaces", "full")
 
 
@@ -28,7 +29,8 @@ def add_grade(commands: Any) -> None:
         "grade", help="grade a class", description="Grade a class; run it again to go on."
     )
     add_class(grade)
-    grade.add_argument("--jobs", type=at_least_one, default=cores(), help="submissions at a time")
+    grade.add_argument("--jobs", type=at_least_one, help="submissions at a time, on each machine")
+    add_engine(grade)
     grade.set_defaults(run=run)
 
 
@@ -62,16 +64,48 @@ def add_class(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say where submissions are examined; docs/cluster.md tells more."""
+    where = parser.add_argument_group("past one machine")
+    where.add_argument("--engine", choices=ENGINES, default="local", help="where submissions run")
+    where.add_argument(
+        "--workers", type=at_least_one, help="so many at a time: jobs of Slurm, workers of Dask"
+    )
+    where.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="dask: an address, a scheduler file, or a cluster of dask-jobqueue (SLURMCluster, …)",
+    )
+    where.add_argument(
+        "--slice-size",
+        type=at_least_one,
+        default=20,
+        help="slurm: submissions of one job, so many that its start is worth while; default 20",
+    )
+    where.add_argument(
+        "--sbatch",
+        action="append",
+        default=[],
+        metavar="OPTIONS",
+        help="slurm: more options for sbatch, as in --sbatch='--partition=course --mem=4G'",
+    )
+
+
 def run(options: argparse.Namespace) -> int:
     """Grade, show how far it is, and say where the outcomes are; 1 if anybody was not graded."""
     from autograder.classroom import examiner
+    from autograder.cluster.engines import engine
 
     console = Console()
 
-    def told(reached: Any) -> None:
-        console.print(*_isolation(reached), sep="\n", soft_wrap=True, markup=False)
+    def say(*lines: str) -> None:
+        console.print(*lines, sep="\n", soft_wrap=True, markup=False)
 
-    return carried_out(ordered(options), lambda order: examiner.sandbox(order, told), console)
+    def local(order: Any) -> Any:
+        return examiner.sandbox(order, lambda reached: say(*_isolation(reached)))
+
+    examines = local if options.engine == "local" else engine(options, say)
+    return carried_out(ordered(options), examines, console)
 
 
 def ordered(options: argparse.Namespace) -> Any:
@@ -99,7 +133,7 @@ def ordered(options: argparse.Namespace) -> Any:
         source.resolve(),
         home,
         read_roster(options.roster) if options.roster else None,
-        options.jobs,
+        options.jobs or cores(),
         tuple(options.only),
         options.again,
         Isolation(options.require_isolation),

@@ -34,9 +34,19 @@ class Kept:
         known = load_graded(home.path, lab, student, digest_of(self.plan, submission))
         return known is not None and not self._order.require > known.verdict.isolation
 
-    def forget(self, student: str) -> None:
-        """Take one away, so that one that comes is seen."""
-        verdict_file(self._order.home.path, self._order.lab, student).unlink(missing_ok=True)
+    def sorted_out(self, students: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Those whose verdict holds; and the others, whose verdicts go: one that comes is new."""
+        order = self._order
+        held = [] if order.again else [student for student in students if self.has(student)]
+        left = [student for student in students if student not in set(held)]
+        for student in left:
+            verdict_file(order.home.path, order.lab, student).unlink(missing_ok=True)
+        return held, left
+
+    def there(self) -> set[str]:
+        """Whose verdicts are there, whether they hold or not."""
+        folder = verdict_file(self._order.home.path, self._order.lab, "x").parent
+        return {path.stem for path in folder.glob("*.json")}
 
 
 class Sandbox:

@@ -37,10 +37,8 @@ class Posted:
 
     def each(self, students: Sequence[str]) -> Generator[Examined]:
         """Nobody. Who has a verdict that holds need not be examined."""
-        order, kept = self._order, Kept(self._order)
-        left = [student for student in students if order.again or not kept.has(student)]
-        for student in left:
-            kept.forget(student)
+        order = self._order
+        _, left = Kept(order).sorted_out(students)
         Work.of(order, left, self._roster).write(work_file(order.home, order.lab))
         self.left = len(left)
         yield from ()

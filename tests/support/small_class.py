@@ -1,4 +1,4 @@
-"""A class of eight with Lab 0, which needs no torch, and what each of them must get."""
+"""A class of nine with Lab 0, which needs no torch, and what each of them must get."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from autograder.labs.lab0.sample_class import CLASS, FILES
 LAB = "lab0"
 #: It takes its time, so that there is a middle in which a worker can die.
 SLOW = Change(ADDED, "", "import time\ntime.sleep(2)")
-MORE = tuple(
-    Example(student(first, "Slow"), (SLOW,)) for first in ("Mary", "Niklaus", "Olive", "Peter")
-)
+MORE = tuple(Example(student(first, "Slow"), (SLOW,)) for first in ("Mary", "Niklaus", "Olive"))
 WANTED = {
     "aturing": 0.75,
     "bliskov": 0.69,
