@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from autograder.classroom.grade import Order
 from autograder.classroom.pool import Examined, several
@@ -70,16 +71,22 @@ class Sandbox:
                 left.append(student)
         if not left:
             return
-        order, plan = self._order, self._kept.plan
-        hidden = (order.home.path, order.source)
-        with Grader(plan, jobs=order.jobs, require=order.require, hidden=hidden) as grader:
+        with grader_for(self._order, self._kept.plan) as grader:
             self._told(grader.executor.reached)
+            examine = partial(examine_one, self._order, grader)
+            yield from several(examine, left, self._order.jobs)
 
-            def examine(student: str) -> None:
-                folder = order.home.submitted / student / order.lab
-                grader.grade(read_submission(student, folder)).save(order.home.path)
 
-            yield from several(examine, left, order.jobs)
+def grader_for(order: Order, plan: LabPlan) -> Grader:
+    """What runs student code for an order, to be entered; it shows nobody what others handed in."""
+    hidden = (order.home.path, order.source)
+    return Grader(plan, jobs=order.jobs, require=order.require, hidden=hidden)
+
+
+def examine_one(order: Order, grader: Grader, student: str) -> None:
+    """Run and judge what a student handed in, and keep the verdict."""
+    folder = order.home.submitted / student / order.lab
+    grader.grade(read_submission(student, folder)).save(order.home.path)
 
 
 @contextmanager

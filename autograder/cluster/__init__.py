@@ -5,8 +5,8 @@
 ``examine``    a worker: examines its share of it, or says why it must not
 ``phases``     collect, examine, report; ``commands`` has them on the command line
 ``engines``    ``grade --engine``: which examiner a run has
-``slurm``      an examiner that is a job array
-``on_dask``    an examiner that is a Dask cluster
+``slurm``      an examiner that is a job array; ``slurm_queue`` has Slurm's commands
+``on_dask``    an examiner that is a Dask cluster; ``dask_worker`` runs on its workers
 =============  =========================================================================
 
 Workers share a folder with the coordinator and nothing else. They read what was collected and

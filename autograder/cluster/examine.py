@@ -28,15 +28,13 @@ def examined(
         Refused: verdicts of this machine would not count; it has examined nobody.
         SandboxFailed, JudgeFailed: it cannot go on.
     """
-    if why := work.refusal(home):
-        raise Refused(f"{why}; use the same checkout and the same environment on {node()}")
+    must_not_differ(home, work)
     ledger, mine = Ledger(home, work.lab), []
     for student in students:
         if ledger.key(home.submitted / student / work.lab) == work.students[student]:
             mine.append(student)
         else:
-            text = f"what {student} handed in looks different on {node()}: a newer one has been"
-            yield student, NotExamined(f"{text} collected, or the file system lags behind")
+            yield student, looks_different(student)
     try:
         with (
             sandbox(work.order(home, jobs), told) as examiner,
@@ -48,6 +46,18 @@ def examined(
                 yield student, error
     except NotIsolated as error:
         raise Refused(f"{error} (on {node()})") from error
+
+
+def must_not_differ(home: Home, work: Work) -> None:
+    """Raises Refused if verdicts of this machine would not count."""
+    if why := work.refusal(home):
+        raise Refused(f"{why}; use the same checkout and the same environment on {node()}")
+
+
+def looks_different(student: str) -> NotExamined:
+    """What to say if a hand-in is not the one that is to be examined."""
+    text = f"what {student} handed in looks different on {node()}: a newer one has been"
+    return NotExamined(f"{text} collected, or the file system lags behind")
 
 
 def node() -> str:
