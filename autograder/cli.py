@@ -11,12 +11,13 @@ from autograder.classroom.command import add_grade
 from autograder.classroom.formgrade import add_formgrade
 from autograder.classroom.override_command import add_override
 from autograder.classroom.similar_command import add_similar
+from autograder.cluster.commands import add_phases
 from autograder.release.commands import add_release
 from lab_utils.kit.commands import AddCommands, run
 from lab_utils.kit.course import CourseError, read_course
 
 ROOMS: tuple[AddCommands, ...] = (
-    *(add_grade, add_formgrade, add_override, add_similar),
+    *(add_grade, add_phases, add_formgrade, add_override, add_similar),
     *(add_release, add_new_lab, add_notebooks),
 )
 

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from autograder.grading.sandbox.host.stems import sharing
+from tests.support import one_machine_cluster
 from tests.support.browser import browser  # noqa: F401  (a fixture)
 
 # No verdict may depend on how fast the machine is.
@@ -67,6 +68,9 @@ TOOLS = {
     ),
     "needs_shellcheck": Tool(
         _missing("shellcheck"), "apt-get install shellcheck, or brew install shellcheck"
+    ),
+    "needs_slurm": Tool(
+        one_machine_cluster.obstacle, "as root, apt-get install slurm-wlm munge (Linux only)"
     ),
 }
 

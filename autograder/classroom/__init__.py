@@ -2,7 +2,8 @@
 
 ==================  ====================================================================
 ``grade``           collect, run and judge, store in the gradebook, tell everybody
-``examiner``        what runs and judges: student code is on its other side
+``examiner``        what runs and judges on this machine: student code is on its other side
+``pool``            several submissions at a time
 ``gradebook``       nbgrader's database: the only writer
 ``by_hand``         points that a person gave; ``overrides``: those set against the judge
 ``lateness``        how late, and what it costs; ``times``: when it was uploaded

@@ -7,8 +7,6 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
 
 SAMPLE_HOME = ROOT / "build" / "sample_class"
+ENGINES = ("local", "dask", "slurm")
 LEVELS = ("none", "limits", "namespaces", "full")
 
 
@@ -29,48 +28,101 @@ def add_grade(commands: Any) -> None:
     grade = commands.add_parser(
         "grade", help="grade a class", description="Grade a class; run it again to go on."
     )
-    grade.add_argument("lab", nargs="?", help="its id in setup/course.toml; with --sample optional")
-    what = grade.add_mutually_exclusive_group(required=True)
+    add_class(grade)
+    grade.add_argument("--jobs", type=at_least_one, help="submissions at a time, on each machine")
+    grade.add_argument(
+        "--explain", action="store_true", help="with --only: tell all that led to the points"
+    )
+    add_engine(grade)
+    grade.set_defaults(run=run)
+
+
+def add_class(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which class is graded, and how."""
+    parser.add_argument(
+        "lab", nargs="?", help="its id in setup/course.toml; optional with --sample"
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--from", dest="source", type=Path, help="a folder of zips, or an LMS' bulk download"
     )
     what.add_argument("--sample", action="store_true", help="grade the lab's sample class")
-    grade.add_argument("--roster", type=Path, help="the class list, students.csv")
-    grade.add_argument("--jobs", type=_at_least_one, default=_cores(), help="submissions at a time")
-    grade.add_argument(
+    parser.add_argument("--roster", type=Path, help="the class list, students.csv")
+    parser.add_argument(
         "--only",
         action="append",
         default=[],
         metavar="STUDENT",
         help="an id or name, or a part that is only theirs; repeatable",
     )
-    grade.add_argument(
-        "--explain", action="store_true", help="with --only: tell all that led to the points"
-    )
-    grade.add_argument("--again", action="store_true", help="also what was graded before")
-    grade.add_argument(
+    parser.add_argument("--again", action="store_true", help="also what was graded before")
+    parser.add_argument(
         "--require-isolation", choices=LEVELS, default="none", help="refuse to run with less"
     )
-    grade.add_argument(
+    parser.add_argument(
         "--accept",
         action="append",
         default=[],
         metavar="FILE",
         help="an upload that was held back, and counts; repeatable",
     )
-    grade.add_argument(
+    parser.add_argument(
         "--times", type=Path, metavar="CSV", help="when each student uploaded: student,submitted_at"
     )
-    grade.add_argument(
+    parser.add_argument(
         "--into", type=Path, help="the folder for gradebook, grades and pages; default autograder/"
     )
-    grade.set_defaults(run=run)
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say where submissions are examined; docs/cluster.md tells more."""
+    where = parser.add_argument_group("past one machine")
+    where.add_argument("--engine", choices=ENGINES, default="local", help="where submissions run")
+    where.add_argument(
+        "--workers", type=at_least_one, help="so many at a time: jobs of Slurm, workers of Dask"
+    )
+    where.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="dask: an address, a scheduler file, or a cluster of dask-jobqueue (SLURMCluster, …)",
+    )
+    where.add_argument(
+        "--slice-size",
+        type=at_least_one,
+        default=20,
+        help="slurm: submissions of one job, so many that its start is worth while; default 20",
+    )
+    where.add_argument(
+        "--sbatch",
+        action="append",
+        default=[],
+        metavar="OPTIONS",
+        help="slurm: more options for sbatch, as in --sbatch='--partition=course --mem=4G'",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Grade, show how far it is, and say where the outcomes are; 1 if anybody was not graded."""
     from autograder.classroom import examiner
-    from autograder.classroom.grade import Order, grade_class
+    from autograder.cluster.engines import engine
+
+    if options.explain and not options.only:
+        raise LabError("--explain tells of single students: name them with --only")
+    console = Console()
+
+    def say(*lines: str) -> None:
+        console.print(*lines, sep="\n", soft_wrap=True, markup=False)
+
+    def local(order: Any) -> Any:
+        return examiner.sandbox(order, lambda reached: say(*_isolation(reached)))
+
+    examines = local if options.engine == "local" else engine(options, say)
+    return carried_out(ordered(options), examines, console, explain=options.explain)
+
+
+def ordered(options: argparse.Namespace) -> Any:
+    """The order that the options are; a sample class is made, and has a list."""
+    from autograder.classroom.grade import Order
     from autograder.classroom.home import Home
     from autograder.classroom.lock import only_run
     from autograder.collect import read_roster
@@ -82,43 +134,49 @@ def run(options: argparse.Namespace) -> int:
         raise LabError(
             f"say which lab is graded: python -m autograder grade LAB; there is: {known}"
         )
-    if options.explain and not options.only:
-        raise LabError("--explain tells of single students: name them with --only")
-    source, roster, into = options.source, options.roster, options.into
+    source, into = options.source, options.into
     home = Home((into or (SAMPLE_HOME if options.sample else ROOT / "autograder")).resolve())
     if options.sample:
         with only_run(Home(SAMPLE_HOME).locks):  # it is written anew
             source = _sample(lab)
-        roster = roster or source / "students.csv"
-    order = Order(
+        options.roster = options.roster or source / "students.csv"
+    return Order(
         lab,
         source.resolve(),
         home,
-        read_roster(roster) if roster else None,
-        options.jobs,
+        read_roster(options.roster) if options.roster else None,
+        options.jobs or cores(),
         tuple(options.only),
         options.again,
         Isolation(options.require_isolation),
         tuple(options.accept),
         options.times,
     )
-    console = Console()
 
-    @contextmanager
-    def sandbox(order: Order) -> Iterator[examiner.Sandbox]:
-        with examiner.sandbox(order) as examines:
-            console.print(*_isolation(examines.reached), sep="\n", soft_wrap=True, markup=False)
-            yield examines
 
+def carried_out(
+    order: Any,
+    examiner: Any,
+    console: Console | None = None,
+    title: str = "graded",
+    explain: bool = False,
+) -> int:
+    """Grade with an examiner, showing how far it is, and say what came of it: an exit code.
+
+    ``explain``: tell all that led to the points of those whom the order names.
+    """
+    from autograder.classroom.grade import grade_class
+
+    console = console or Console()
     try:
-        with progress(console) as tell:
-            outcome = grade_class(order, sandbox, tell)
+        with progress(console, title) as tell:
+            outcome = grade_class(order, examiner, tell)
     except KeyboardInterrupt:
         print("stopped; what was graded stays graded, the same command goes on", file=sys.stderr)
         return 130
     _show(console, outcome)
-    if options.explain:
-        _explain(outcome, options.only, home, lab)
+    if explain:
+        _explain(outcome, order)
     return 1 if outcome.failed else 0
 
 
@@ -129,7 +187,8 @@ def _isolation(reached: Any) -> list[str]:
 
 def _show(console: Console, outcome: Any) -> None:
     sheets = outcome.sheets
-    before = len(sheets) - outcome.graded - outcome.failed
+    later = sum(not (sheet.graded or sheet.trouble or not sheet.folder) for sheet in sheets)
+    before = len(sheets) - outcome.graded - outcome.failed - later
     levels = sorted({sheet.verdict.isolation for sheet in sheets if sheet.verdict})
     noticed = sum(bool(sheet.all_remarks) for sheet in sheets)
     console.print(
@@ -137,6 +196,8 @@ def _show(console: Console, outcome: Any) -> None:
         f"grade; {noticed} with remarks; isolation: {', '.join(levels) or 'nothing ran'}",
         soft_wrap=True,
     )
+    if later:
+        console.print(f"{later} not graded yet", soft_wrap=True)
     if outcome.failed:
         console.print(f"{outcome.failed} could not be graded; grades.csv says why", soft_wrap=True)
     unread = sum(not sheet.graded and not sheet.folder for sheet in sheets)
@@ -153,14 +214,14 @@ def _show(console: Console, outcome: Any) -> None:
     console.print(table, soft_wrap=True)
 
 
-def _explain(outcome: Any, only: Sequence[str], home: Any, lab: str) -> None:
+def _explain(outcome: Any, order: Any) -> None:
     from autograder.classroom.chosen import chosen
     from autograder.classroom.explain import explain
 
-    wanted = chosen(only, outcome.sheets)
+    wanted = chosen(order.only, outcome.sheets)
     for sheet in outcome.sheets:
         if sheet.student in wanted:
-            print(f"\n{explain(sheet, home, lab)}", end="")
+            print(f"\n{explain(sheet, order.home, order.lab)}", end="")
 
 
 def _short(path: Path) -> str:
@@ -181,11 +242,13 @@ def _sample(lab: str) -> Path:
     return folder
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many submissions this machine can run at a time."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _at_least_one(text: str) -> int:
+def at_least_one(text: str) -> int:
+    """A number of jobs, from the command line."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be 1 or more")

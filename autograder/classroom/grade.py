@@ -7,9 +7,8 @@ others are on this side of the trust boundary.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +21,7 @@ from autograder.classroom.ledger import Entry, Ledger
 from autograder.classroom.lock import only_run
 from autograder.classroom.outcomes import write_outcomes
 from autograder.classroom.overrides import Overrides
+from autograder.classroom.pool import Examined, NotExamined
 from autograder.classroom.remarks import NOTHING, OWN_DATE, PERHAPS, UNGRADED
 from autograder.classroom.sheet import Score, Sheet, unknown
 from autograder.classroom.times import read_times
@@ -31,17 +31,21 @@ from autograder.grading.judge.judges import JudgeFailed
 from autograder.grading.judge.ruling import nothing as no_points
 from autograder.grading.plan import read_plan
 from autograder.grading.sandbox import Isolation, SandboxFailed
-from autograder.grading.verdict import SubmissionVerdict, TaskVerdict, load_verdict
+from autograder.grading.verdict import TaskVerdict, load_verdict
 from autograder.remark import Remark
 from lab_utils.kit.course import Assignment, read_course
 from lab_utils.kit.errors import LabError
 
 
 class Examiner(Protocol):
-    """Runs and judges submissions, and keeps verdicts where ``load_verdict`` finds them."""
+    """Runs and judges submissions, here or elsewhere, and keeps verdicts where ``load_verdict``
+    finds them. The gradebook is none of its business: a run has one writer, and that is us."""
 
-    def examine(self, student: str) -> SubmissionVerdict:
-        """Run and judge what a student handed in; called from several threads at once."""
+    def each(self, students: Sequence[str]) -> Generator[Examined]:
+        """Run and judge what they handed in; each comes as soon as its verdict is kept.
+
+        Who does not come has not been examined yet, and is left for a later run.
+        """
 
 
 @dataclass(frozen=True)
@@ -164,32 +168,23 @@ def _ran_with_less(order: Order, student: str) -> bool:
 def _graded(
     todo: Sequence[str], examiner: Examiner, book: Book, ledger: Ledger, order: Order
 ) -> Iterator[str]:
-    """Examine several at a time, and store them one by one: a gradebook has one writer."""
-    waiting = iter(todo)
-    running: dict[Future[SubmissionVerdict], str] = {}
-    with ThreadPoolExecutor(order.jobs) as threads:
-        while True:
-            for student in waiting:
-                running[threads.submit(examiner.examine, student)] = student
-                if len(running) > order.jobs:  # one is ready when a worker is free
-                    break
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                student = running.pop(future)
-                try:
-                    future.result()
-                    book.store(student)
-                    trouble = ""
-                except (SandboxFailed, JudgeFailed):  # which would go wrong for everybody
-                    raise
-                except NotStored as error:
-                    trouble = str(error)
-                except Exception as error:
-                    trouble = _told(error, order)
-                folder = order.home.submitted / student / order.lab
-                ledger.note(student, Entry(ledger.key(folder), trouble))
-                yield student
+    """Store verdicts one by one as they come: a gradebook has one writer."""
+    with closing(examiner.each(todo)) as examined:
+        for student, wrong in examined:
+            try:
+                if wrong is not None:
+                    raise wrong
+                book.store(student)
+                trouble = ""
+            except (SandboxFailed, JudgeFailed):  # which would go wrong for everybody
+                raise
+            except (NotExamined, NotStored) as error:
+                trouble = str(error)
+            except Exception as error:
+                trouble = _told(error, order)
+            folder = order.home.submitted / student / order.lab
+            ledger.note(student, Entry(ledger.key(folder), trouble))
+            yield student
 
 
 def _told(error: Exception, order: Order) -> str:

@@ -17,14 +17,14 @@ EVERY = 60.0
 
 
 @contextmanager
-def progress(console: Console, every: float = EVERY) -> Iterator[Tell]:
-    """Shows how far it is, as long as the block runs."""
-    with _bar(console) if console.is_terminal else _lines(console, every) as tell:
+def progress(console: Console, title: str = "graded", every: float = EVERY) -> Iterator[Tell]:
+    """Shows how far it is, as long as the block runs; ``title`` is what it is at the end."""
+    with _bar(console, title) if console.is_terminal else _lines(console, every) as tell:
         yield tell
 
 
 @contextmanager
-def _bar(console: Console) -> Iterator[Tell]:
+def _bar(console: Console, title: str) -> Iterator[Tell]:
     columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TextColumn("left"), TimeRemainingColumn(), console=console) as bar:
         task = bar.add_task("collecting", total=None)
@@ -36,7 +36,7 @@ def _bar(console: Console) -> Iterator[Tell]:
             bar.update(task, description=student or "grading", completed=done, total=of)
 
         yield tell
-        bar.update(task, description="graded", completed=last[0], total=last[1])
+        bar.update(task, description=title, completed=last[0], total=last[1])
 
 
 @contextmanager

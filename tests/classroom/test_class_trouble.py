@@ -17,6 +17,7 @@ from typing import Any, cast
 import pytest
 
 from autograder.classroom import grade, lock
+from autograder.classroom.examiner import Told
 from autograder.classroom.feedback import feedback_page
 from autograder.classroom.grade import Order, Outcome, grade_class
 from autograder.classroom.gradebook import Book
@@ -343,12 +344,12 @@ def test_without_locks_of_the_system_a_killed_run_holds_nobody_up(
 def test_the_command_says_how_well_code_is_shut_in_and_why_no_better(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    class Shut:
-        reached = Reached(Isolation.LIMITS, False, ("there is no bwrap", "[no] namespaces"))
+    reached = Reached(Isolation.LIMITS, False, ("there is no bwrap", "[no] namespaces"))
 
     @contextmanager
-    def sandbox(order: Order) -> Iterator[Shut]:
-        yield Shut()
+    def sandbox(order: Order, told: Told) -> Iterator[None]:
+        told(reached)
+        yield
 
     def graded(order: Order, examiner: Any, tell: Any) -> Outcome:
         with examiner(order):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +13,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.classroom.grade import Order
+from autograder.classroom.pool import Examined, several
 from autograder.grading.verdict import (
     CaseVerdict,
     Chart,
@@ -78,6 +79,9 @@ class StandIn:
     def __init__(self, order: Order) -> None:
         self._order = order
         self.examined: list[str] = []
+
+    def each(self, students: Sequence[str]) -> Generator[Examined]:
+        yield from several(self.examine, students, self._order.jobs)
 
     def examine(self, student: str) -> SubmissionVerdict:
         self.examined.append(student)
