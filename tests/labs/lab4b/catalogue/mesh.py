@@ -357,3 +357,6 @@ RIGHT: list[Cell] = [
     _cell("1.6", "line by line", LOG),
     _cell("1.6", "expressions", EXPRESSION),
 ]
+EQUIVALENT: tuple[tuple[str, str, str], ...] = (
+    ("1.1", "the other way round", "links may come in any order"),
+)
