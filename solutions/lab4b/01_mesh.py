@@ -21,8 +21,8 @@
 #
 # ![Two meshes of 16 chips with the same 48 messages at the same moment: with XY routing queues of four messages glow red and the last arrives after 294,965 ns, with half of the messages on YX routes it takes 177,779 ns](images/traffic.svg)
 #
-# Both meshes carry the same messages. Only the routes differ, and the right one is done in 60 % of
-# the time.
+# Both meshes carry the same messages. Only the routes differ, and the mesh on the right-hand side is
+# done in 60 % of the time.
 
 # %%
 from collections import Counter
@@ -432,7 +432,19 @@ for title, some in (
         print(f"{title:10}  {name:4}  {max(arrivals(messages_on(way), LINK)):>9,} ns{stuck}")
 
 # %% [markdown]
-# All to all is the traffic that XY was made for: every link is about equally full already.
+# All to all is the traffic that XY was made for: every link is about equally full already. And in the
+# ring no route helps, since the message from 15 to 0 has six links to go, whichever way it takes.
+# There another *order* helps: a snake goes along the first row, back along the second, and so on.
+
+# %%
+snake = [y * 4 + (x if y % 2 == 0 else 3 - x) for y in range(4) for x in range(4)]
+along = [(snake[a], snake[b]) for a, b in ring(16)] * 4
+times = arrivals(messages_on([route(a, b, 4, 4) for a, b in along]), LINK)
+print("a ring along the snake:", f"{max(times):,} ns")
+
+# %% [markdown]
+# This is how a ring all-reduce (Lab 3B) is laid on a mesh of chips. Its last step still has three
+# links. Can you find an order in which *every* step is one link? On a mesh of 3 x 3, too?
 #
 # ## Task 1.6: the simulator's log (½ point, about 12 lines)
 #

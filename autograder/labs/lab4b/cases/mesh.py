@@ -13,6 +13,16 @@ from typing import Any
 from autograder.authoring.derived import CaseData, in_parts
 from autograder.labs.lab4b.cases.logs import DGX_16, log_case
 from autograder.labs.lab4b.cases.mesh_slips import slips
+from autograder.labs.lab4b.cases.mesh_waits import (
+    Routes,
+    crossing,
+    eight,
+    line,
+    mixed,
+    ring,
+    tail,
+    turns,
+)
 from autograder.labs.lab4b.mesh_oracles import (
     arrivals_by_clock,
     can_stand_still,
@@ -48,9 +58,9 @@ def public() -> dict[str, list[CaseData]]:
             _routes("2 x 4", 2, 4, [(1, 6), (6, 1), (0, 6)]),
         ],
         "1.3": [
-            _waits("4 x 4: XY and YX mixed, then XY alone", *_mixed(4, 4)),
-            _waits("a ring of four, and a line of four", _ring(4), _line(4)),
-            _waits("messages that pass each other", _crossing(), [[0, 1, 2], [2, 1, 0]]),
+            _waits("4 x 4: XY and YX mixed, then XY alone", *mixed(4, 4)),
+            _waits("a ring of four, and a line of four", ring(4), line(4)),
+            _waits("messages that pass each other", crossing(), [[0, 1, 2], [2, 1, 0]]),
         ],
         "1.4": [
             _times("the four published messages", LINK, _published()),
@@ -93,12 +103,12 @@ def hidden() -> dict[str, list[CaseData]]:
             _routes("2 x 9", 2, 9, _every(18, 23)),
         ],
         "1.3": [
-            _waits("5 x 4, mixed, and YX alone", *_mixed(5, 4, "yx")),
-            _waits("3 x 6, mixed, and XY alone", *_mixed(3, 6)),
-            _waits("a ring of seven, and a longer line", _ring(7), _line(9)),
-            _waits("a circle far behind others", _tail(), _tail(closed=False)),
-            _waits("a figure of eight", _eight(), _eight()[:-1]),
-            _waits("four turns in two directions", _turns(), _turns()[1:]),
+            _waits("5 x 4, mixed, and YX alone", *mixed(5, 4, "yx")),
+            _waits("3 x 6, mixed, and XY alone", *mixed(3, 6)),
+            _waits("a ring of seven, and a longer line", ring(7), line(9)),
+            _waits("a circle far behind others", tail(), tail(closed=False)),
+            _waits("a figure of eight", eight(), eight()[:-1]),
+            _waits("four turns in two directions", turns(), turns()[1:]),
         ],
         "1.4": [
             _several("a busy middle", 11, 9, SLOW),
@@ -153,9 +163,6 @@ def _every(nodes: int, step: int) -> Pairs:
     return [*pairs, (nodes // 2, nodes // 2)]
 
 
-Routes = list[list[int]]
-
-
 def _waits(name: str, stuck: dict[str, Any] | Routes, free: dict[str, Any] | Routes) -> CaseData:
     """A case of two parts, one with a circle and one without: networkx says so."""
     parts = []
@@ -164,49 +171,6 @@ def _waits(name: str, stuck: dict[str, Any] | Routes, free: dict[str, Any] | Rou
         assert can_stand_still(given["routes"]) is circle, name
         parts.append(_case(name, given, {"circle": circle}))
     return in_parts(name, parts)
-
-
-def _mixed(width: int, height: int, alone: str = "xy") -> tuple[dict[str, Any], dict[str, Any]]:
-    """Many pairs of a mesh: every second one the other way around; and all of one kind."""
-    nodes = range(width * height)
-    dice = random.Random(10 * width + height)
-    pairs = dice.sample([(a, b) for a in nodes for b in nodes if a != b], 4 * len(nodes))
-    rows = [row_first(a, b, width, height) for a, b in pairs]
-    columns = [row_first(b, a, width, height)[::-1] for a, b in pairs]
-    both = [(rows, columns)[place % 2][place] for place in range(len(pairs))]
-    size = {"width": width, "height": height}
-    return {"routes": both, **size}, {"routes": rows if alone == "xy" else columns, **size}
-
-
-def _ring(nodes: int) -> Routes:
-    return [[(a + step) % nodes for step in range(3)] for a in range(nodes)]
-
-
-def _line(nodes: int) -> Routes:
-    return [[*range(nodes)], [*range(nodes)][::-1], [1, 2, 3], [2, 1]]
-
-
-def _crossing() -> Routes:
-    """Around a square in both directions; only one direction is a whole circle."""
-    return [[0, 1, 3], [1, 3, 2], [3, 2, 0], [2, 0, 1], [1, 0, 2], [0, 2, 3]]
-
-
-def _tail(closed: bool = True) -> Routes:
-    """A long way in, then a circle of five; without one of its routes it is open."""
-    circle = [[20, 21, 22], [21, 22, 23], [22, 23, 24], [23, 24, 20], [24, 20, 21]]
-    return [[0, 1, 2, 3], [3, 4, 20, 21], [2, 3, 4], [9], *(circle if closed else circle[1:])]
-
-
-def _eight() -> Routes:
-    """Two loops that meet in node 0; only together they are a circle."""
-    return [[4, 0, 1, 2], [2, 3, 0], [1, 2, 3], [3, 0, 5], [0, 5, 4], [5, 4, 0]]
-
-
-def _turns() -> Routes:
-    """Both ways around a block of a mesh; the first route closes one of them."""
-    around = [[0, 1, 5], [1, 5, 4], [5, 4, 0], [4, 0, 1]]
-    back = [[1, 0, 4], [0, 4, 5], [4, 5, 1], [2, 1], [6, 5]]
-    return [*around, *back]
 
 
 def _published() -> list[tuple[int, int, list[int]]]:

@@ -357,3 +357,14 @@ RIGHT: list[Cell] = [
     _cell("1.6", "line by line", LOG),
     _cell("1.6", "expressions", EXPRESSION),
 ]
+_ORDER = "in which order they are looked at makes no difference"
+EQUIVALENT: tuple[tuple[str, str, str], ...] = (
+    ("1.1", "the other way round", "links may come in any order"),
+    ("1.2", ">= ", "the loop ends before they are equal"),
+    ("1.3", "the other way round", _ORDER),
+    ("1.4", "the other way round", "a heap has an order of its own"),
+    ("1.4", "ends = [1]", "every message writes its own time there"),
+    ("1.5", "min for max", "another rule that is fast enough"),
+    ("1.6", "the other way round", _ORDER),
+    ("1.6", "not the first", "the first line of a log is about the network, not about a chip"),
+)
