@@ -117,9 +117,9 @@ class Ruling:
     def _failed_cell(
         self, test: Test, result: NotebookResult, replies: Sequence[Reply]
     ) -> Blame | None:
-        """The cell for whose failure there is nothing to ask."""
+        """The cell for whose failure there is nothing to ask, from the first public case on."""
         book = self._submission.books.get(test.notebook)
-        if book is None or not any(reply.get("kind") == ABSENT for reply in replies):
+        if book is None or not all(reply.get("kind") == ABSENT for reply in replies):
             return None
         cells, hole = [], ""
         for key, cell in keyed_cells(book):
