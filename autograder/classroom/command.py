@@ -146,7 +146,7 @@ def _show(console: Console, outcome: Any) -> None:
     ):
         if count:
             console.print(f"{count} {what}", soft_wrap=True)
-    width = max(map(len, outcome.written))
+    width = max(map(len, outcome.written), default=0)
     for what, path in outcome.written.items():  # whole, however narrow the window: to be copied
         line = f"{what:{width}}  {_short(path)}"
         console.print(line, soft_wrap=True, markup=False, highlight=False)
