@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from autograder.authoring.command import add_new_lab, add_notebooks
+from autograder.classroom.canvas_command import add_canvas
 from autograder.classroom.command import add_grade
 from autograder.classroom.formgrade import add_formgrade
 from autograder.classroom.override_command import add_override
@@ -17,7 +18,7 @@ from lab_utils.kit.commands import AddCommands, run
 from lab_utils.kit.course import CourseError, read_course
 
 ROOMS: tuple[AddCommands, ...] = (
-    *(add_grade, add_phases, add_formgrade, add_override, add_similar),
+    *(add_grade, add_phases, add_formgrade, add_override, add_similar, add_canvas),
     *(add_release, add_new_lab, add_notebooks),
 )
 

@@ -9,7 +9,8 @@ the same as ``grade``. What the answers were is kept in ``grades/<lab>/by_hand/<
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import SaveAutoGrades
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from sqlalchemy.orm import object_session
 
 from autograder.grading.verdict import write_private
@@ -69,12 +70,13 @@ class Given:
         self._overrides = folder / "overrides.json"
         self._lab, self._student = lab, student
 
-    def note(self, gradebook: Gradebook) -> None:
-        """Keep the points that are in the gradebook now, with the answers that they are for."""
-        try:
-            books = gradebook.find_submission(self._lab, self._student).notebooks
-        except MissingEntry:
-            return
+    def note_all(self, gradebook: Gradebook) -> None:
+        """Keep all points that are in the gradebook now."""
+        with suppress(MissingEntry):
+            self.note(gradebook.find_submission(self._lab, self._student).notebooks)
+
+    def note(self, books: Iterable[SubmittedNotebook]) -> None:
+        """Keep the points of notebooks, with the answers that they are for."""
         kept, overridden = self._read(), self._overridden()
         for book in books:
             self._note(book, kept.setdefault(book.name, {}), overridden)
@@ -170,10 +172,12 @@ class SaveGrades(SaveAutoGrades):
         course = CourseDirectory(config=self.config)
         home = Path(course.root, course.submitted_directory).resolve().parent
         given = Given(home, about["assignment"], about["student"])
-        place = about["notebook"], about["assignment"], about["student"]
-        with Gradebook(about["db_url"]) as gradebook:
-            given.note(gradebook)
-        nb, resources = super().preprocess(nb, resources)
-        with Gradebook(about["db_url"]) as gradebook:
-            given.give_back(gradebook.find_submission_notebook(*place), answers_in(nb))
+        self.notebook_id, self.assignment_id = about["notebook"], about["assignment"]
+        self.student_id, self.db_url = about["student"], about["db_url"]
+        with Gradebook(self.db_url) as self.gradebook:  # one for all of it: opening takes long
+            place = self.notebook_id, self.assignment_id, self.student_id
+            book = self.gradebook.find_submission_notebook(*place)
+            given.note([book])
+            nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
+            given.give_back(book, answers_in(nb))
         return nb, resources

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from autograder.classroom.progress import progress
 from lab_utils.kit.course import read_course
@@ -208,10 +207,10 @@ def _show(console: Console, outcome: Any) -> None:
     ):
         if count:
             console.print(f"{count} {what}", soft_wrap=True)
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for what, path in outcome.written.items():
-        table.add_row(what, _short(path))
-    console.print(table, soft_wrap=True)
+    width = max(map(len, outcome.written), default=0)
+    for what, path in outcome.written.items():  # whole, however narrow the window: to be copied
+        line = f"{what:{width}}  {_short(path)}"
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
 def _explain(outcome: Any, order: Any) -> None:

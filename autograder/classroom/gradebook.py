@@ -92,7 +92,7 @@ class Book:
     def forget(self, student: str) -> None:
         """Take away a submission of which nothing can be graded any more."""
         with Gradebook(self._home.db_url) as book, suppress(MissingEntry):
-            Given(self._home.path, self._lab, student).note(book)
+            Given(self._home.path, self._lab, student).note_all(book)
             book.remove_submission(self._lab, student)
 
     def cells(self) -> list[Score]:

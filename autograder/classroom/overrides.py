@@ -49,7 +49,7 @@ class Overrides:
         when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
         given = Given(self._home.path, self._lab, student)
         with Gradebook(self._home.db_url) as book:
-            given.note(book)  # what formgrader gave comes back when the override goes
+            given.note_all(book)  # what formgrader gave comes back when the override goes
         answer = given.answer(notebook, grade_id)
         self.all[place] = Override(*place, points, reason, when, tell, answer)
         self._save()

@@ -25,15 +25,16 @@ def add_commands(commands: Any) -> None:
 def _upgrade(options: argparse.Namespace) -> int:
     from lab_utils.kit.course import RELEASE_NAME
     from lab_utils.kit.course.releases import with_work
-    from lab_utils.kit.upgrade import newest_beside, upgrade
+    from lab_utils.kit.upgrade import newest_beside, release_name, upgrade
 
-    new = options.new or newest_beside(ROOT, RELEASE_NAME)
+    here = ROOT if release_name(ROOT) else None
+    new = options.new or newest_beside(ROOT, RELEASE_NAME) or here
     if new is None:
         raise LabError(f"there is no newer release beside {ROOT}: unpack it there, or name --to")
     new = new.resolve()
-    old = options.old or with_work(new.parent, new)
+    old = options.old or with_work(new.parent, new) or _only_other(new, RELEASE_NAME)
     if old is None:
-        print(f"there is no work to carry over: nothing beside {new} has been changed")
+        print(f"there is no work to carry over beside {new}; if there is, name it: --from FOLDER")
         return 0
     old = old.resolve()
     for folder in (old, new):
@@ -46,3 +47,12 @@ def _upgrade(options: argparse.Namespace) -> int:
     print("\n".join(map(str, done)) or "nothing had been changed there")
     print("\nYour older folder stays as it is. Run all cells of a notebook once in the newer one.")
     return 0
+
+
+def _only_other(new: Path, name: str) -> Path | None:
+    """The other release beside ``new``, if there is one alone that was unpacked by hand."""
+    from lab_utils.kit.course.releases import MARK
+
+    beside = [path for path in new.parent.glob(f"{name}-*") if (path / "notebooks").is_dir()]
+    others = [path for path in beside if path != new and not (path / MARK).exists()]
+    return others[0] if len(others) == 1 else None

@@ -367,7 +367,7 @@ def test_tasks_are_called_the_same_when_nobody_was_graded() -> None:
     home = Home(ROOT / "autograder")
     order = Order("lab4a", ROOT, home)
     scores = unknown(Book(home, "lab4a").cells())
-    sheet = Sheet("a", "A", folder=ROOT, scores=scores, lab=grade._tasks(order))
+    sheet = Sheet("a", "A", folder=ROOT, scores=scores, lab=grade.tasks_of(order.home, order.lab))
     labels = [column.label for column in columns([sheet])]
     assert labels[:2] == ["1.1", "1.2"]
     assert len(labels) == len(set(labels)) == len(scores)

@@ -186,8 +186,8 @@ def test_one_student_alone_and_who_was_not_meant(run: Run) -> None:
     assert run.examined == ["zgarcia7"]
     run(only=("jdoe3",), again=True)
     assert run.examined == ["jdoe3"]
-    with pytest.raises(LabError, match=r"nobody called 'jane do' .* did you mean jane doe"):
-        run(only=("jane do",))
+    with pytest.raises(LabError, match=r"nobody called 'jane dow' .* did you mean jane doe"):
+        run(only=("jane dow",))
 
 
 def test_what_was_graded_with_less_isolation_than_required_is_graded_anew(run: Run) -> None:

@@ -81,3 +81,12 @@ def test_a_file_is_made_by_the_cell_that_names_it() -> None:
     told = blame("b.csv", [("a", "open('b.csv')")], {"a": failed("a", "OSError", "full")})
     assert told
     assert told.yours.startswith("there is no file b.csv: the cell")
+
+
+def test_the_hole_of_the_task_is_to_blame_if_no_cell_names_the_file() -> None:
+    cells = [("t1", "raise NotImplementedError"), ("t2", "x = 1")]
+    ran = {"t1": failed("t1", "NotImplementedError", "still to be written")}
+    assert blame("b.csv", cells, ran) is None
+    told = blame("b.csv", cells, ran, hole="t1")
+    assert told
+    assert told.yours == "nothing yet"

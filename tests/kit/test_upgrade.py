@@ -156,3 +156,12 @@ def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["upgrade", "--from", str(tmp_path), "--to", str(tmp_path / "no")]) == 2
     assert "is no release" in capsys.readouterr().err
     assert str(Carried("lab0/x.ipynb", skipped="cannot be read")) == "lab0/x.ipynb: cannot be read"
+
+
+def test_releases_that_were_unpacked_by_hand_are_found(releases: tuple[Path, Path]) -> None:
+    _, new = releases
+    for folder in releases:
+        (folder / MARK).unlink()
+    assert main(["upgrade", "--to", str(new)]) == 0
+    made = json.loads((new / "notebooks" / "lab0" / f"{NAME}.ipynb").read_text())
+    assert MINE in texts(made)

@@ -117,12 +117,17 @@ class Ruling:
     def _failed_cell(
         self, test: Test, result: NotebookResult, replies: Sequence[Reply]
     ) -> Blame | None:
-        """The cell for whose failure there is nothing to ask."""
+        """The cell for whose failure there is nothing to ask, from the first public case on."""
         book = self._submission.books.get(test.notebook)
-        if book is None or not any(reply.get("kind") == ABSENT for reply in replies):
+        if book is None or not all(reply.get("kind") == ABSENT for reply in replies):
             return None
-        cells = [(key, cell.source) for key, cell in keyed_cells(book)]
-        return blame(test.name, cells, {cell.id: cell for cell in result.cells})
+        cells, hole = [], ""
+        for key, cell in keyed_cells(book):
+            cells.append((key, cell.source))
+            if key == test.grade_id:
+                break
+            hole = key if cell.metadata.get("nbgrader", {}).get("solution") else hole
+        return blame(test.name, cells, {cell.id: cell for cell in result.cells}, hole)
 
     def _case(
         self, test: Test, question: Question, reply: Reply, failed: Blame | None = None

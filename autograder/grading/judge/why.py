@@ -32,12 +32,16 @@ class Blame:
 
 
 def blame(
-    name: str, cells: Sequence[tuple[str, str]], ran: Mapping[str, CellResult]
+    name: str,
+    cells: Sequence[tuple[str, str]],
+    ran: Mapping[str, CellResult],
+    hole: str = "",
 ) -> Blame | None:
     """Which failed cell was to make ``name``, a variable or a file; None: none is known to be.
 
-    ``cells`` are keys and sources, in order. If that cell failed for want of another name, the
-    cell that was to make that one is to blame.
+    ``cells`` are keys and sources, in order; ``hole`` is the key of the one that students fill in
+    for the task. If a cell failed for want of another name, the cell that was to make that one
+    is to blame.
     """
     met: set[str] = set()
     found: Blame | None = None
@@ -52,6 +56,8 @@ def blame(
         found = _told(name, source, *error)
         unknown = _UNKNOWN_NAME.search(error[1])
         wanted = unknown[1] if unknown else ""
+    if found is None and (error := _error(ran.get(hole))):
+        return _told(name, dict(cells)[hole], *error)
     return found
 
 

@@ -111,6 +111,10 @@ class Course:
     """Where Colab finds the newest release; empty: students upload it."""
     sample: str = ""
     """The assignment whose sample class shows what grading does; empty: the first one."""
+    canvas_url: str = ""
+    """Where Canvas is; empty: its API is not used."""
+    canvas_course: int = 0
+    """The number of the course in Canvas."""
 
     def lab(self, lab_id: str) -> Assignment:
         """The lab with this id.
@@ -167,6 +171,13 @@ def _course(content: Table) -> Course:
         raise course.bad("share", f"share = {share!r} must be a whole path, as in /shared/course")
     if url and not re.fullmatch(r"https://\S+\.zip", url):
         raise course.bad("release_url", f"release_url = {url!r} must look like https://….zip")
+    canvas = content.table("canvas", {})
+    canvas.allow("url", "course")
+    canvas_url = canvas.get("url", str, "")
+    if canvas_url and not re.fullmatch(
+        r"https://\S+|http://(127\.0\.0\.1|localhost)\S*", canvas_url
+    ):
+        raise canvas.bad("url", f"url = {canvas_url!r} must look like https://canvas.school.edu")
     late = read_late(content.table("late")) if "late" in content.names else None
     sample = course.get("sample", str, "")
     if sample and sample not in labs.names:
@@ -179,6 +190,8 @@ def _course(content: Table) -> Course:
         share=share,
         release_url=url,
         sample=sample or next(iter(labs.names), ""),
+        canvas_url=canvas_url,
+        canvas_course=canvas.get("course", int, 0),
     )
 
 
