@@ -55,7 +55,7 @@ class ClippingFilm(Live):
         wide = {"layout": {"width": "60%"}, "style": {"description_width": "110px"}}
         self.layer = w.Dropdown(description="layer", options=names, value=layer, **wide)
         self.percent = w.IntSlider(
-            description="range (% of max)", min=2, max=100, step=2, value=100, **wide
+            description="range (%)", min=2, max=100, step=2, value=100, **wide
         )
         self.bits = w.IntSlider(description="bits", min=2, max=8, value=4, **wide)
         self.picture = w.HTML()

@@ -167,9 +167,7 @@ def judge_tidy(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     given = case.given
     right = {name: values.size for name, values in entering(given).items()}
     if answer["images"] < given["images"]["shape"][0] or answer["counts"] != right:
-        look = (
-            "Profile all batches first: the numbers that entered each layer are counted (4.8)."
-        )
+        look = "Profile all batches first: the numbers that entered each layer are counted (4.8)."
         return [Finding("the network has not run on all images, or not been looked at", "", look)]
     if not answer["kept"]:
         look = "The network had a hook when it came, and it is gone: remove your own alone."
