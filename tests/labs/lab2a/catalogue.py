@@ -513,6 +513,14 @@ WRONG = (
         "return [stall_free_cycles(read_config(text)) for text in asked]",
         "let a model learn what it leaves out",
     ),
+    _cell(
+        "3.3",
+        "our own model",
+        "rows = model_rows([read_config(one) for one in asked]).values()\n"
+        "return [sum(row.total for row in layers) for layers in rows]",
+        "predict is to do this itself",
+        most=0,
+    ),
     _cell("3.3", "nothing", "return [1.0] * len(asked)", "is it the right scale"),
 )
 

@@ -18,7 +18,7 @@ from autograder.grading.judge.process import Judge
 from autograder.grading.sandbox.host.cut import Cut
 from autograder.labs.lab2a import oracle
 from autograder.labs.lab2a.build import derived_files
-from autograder.labs.lab2a.model_cases import stall_free, totals
+from autograder.labs.lab2a.model_cases import HIDDEN_BANDWIDTH, stall_free, totals
 from autograder.labs.lab2a.record import chosen, config_text, recorded, rows_of, topology_text
 from lab_utils.instruments.systolic.designs import DATAFLOWS, Conv, Design, Gemm, design_space
 from lab_utils.instruments.systolic.show import peer
@@ -38,6 +38,7 @@ from lab_utils.labs.lab2a import (
     simulators,
     stall_free_cycles,
 )
+from lab_utils.labs.lab2a.judge import JUDGE
 from lab_utils.labs.lab2a.show import SHOW
 from tests.labs.lab2a.catalogue import RIGHT, WRONG, Cell
 from tests.support.judged import points_of, verdict_of
@@ -62,6 +63,7 @@ def space_of(code: str) -> dict[str, Any]:
         "DATAFLOWS": DATAFLOWS,
         "read_config": read_config,
         "stall_free_cycles": stall_free_cycles,
+        "model_rows": simulators.model_rows,
         "math": math,
         "np": np,
     }
@@ -362,6 +364,27 @@ def test_the_mean_is_the_worst_and_the_target_the_hardest() -> None:
     }
     assert limits["mean"] > max(limits["tree"], limits["formula"])
     assert limits["target"] <= 0.76 * min(limits["tree"], limits["formula"])
+
+
+def test_a_table_of_the_whole_space_is_no_prediction() -> None:
+    """Students can compute it, for the bandwidth of the notebook: what it earns, a learner can."""
+    hidden = hidden_of("lab2a").graded_cases("3.3")[len(LAB.public_cases("3.3")) :]
+    by_heart = list(totals()[1].values())
+    assert [tuple(one) for one in hidden[0].given["asked"]] == [tuple(one) for one in totals()[1]]
+    passed = [case for case in hidden if not JUDGE["3.3"](case, by_heart)]
+    assert {case.wanted["against"] for case in passed} <= {"mean", "formula"}
+
+
+@needs_scalesim
+@pytest.mark.slow
+def test_scale_sim_gives_hidden_cycles_at_their_bandwidth() -> None:
+    """A real run of the products on one design, beside the model that made the hidden case."""
+    from lab_utils.instruments.systolic.show.space import explore
+
+    design = min(totals()[1], key=lambda one: (one.ifmap_kb + one.filter_kb, -one.height))
+    text = compute_report(config_text(design, HIDDEN_BANDWIDTH), topology_text(GEMMS), is_gemm=True)
+    theirs = [int(line.split(",")[1]) for line in text.splitlines()[1:]]
+    assert theirs == [one.total for one in explore(GEMMS, [design], HIDDEN_BANDWIDTH)[design]]
 
 
 def test_the_reference_has_room_to_spare() -> None:
