@@ -150,6 +150,10 @@ check("3.2", split)
 # like: scikit-learn, torch, numpy. Learn inside the function, in a few seconds; give a fixed seed
 # to whatever is random.
 #
+# All files of one call have the same `Bandwidth`. When your work is graded it is another one than
+# here, so learn from `configs` and `cycles`, not from `recorded()`. (The formula stays as it is: it
+# knows no memory.)
+#
 # You are judged on designs that you have not seen, by the error of task 3.1. Each of these is worth
 # a quarter of the point: better than the **mean**; better than a **decision tree** on the plain
 # numbers of the file; better than the **formula** without stalls; and a quarter better than both

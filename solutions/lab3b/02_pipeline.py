@@ -44,7 +44,7 @@ from lab_utils.labs.lab3b import Stage, check, replica, replica_loss
 # ## Task 2.1: all forward, then all backward (¼ point, about 3 lines)
 #
 # **GPipe** is the simplest schedule: each rank does the forward steps of all micro-batches, then all
-# backward steps. Return one list of steps for each of the `stages` ranks. Micro-batches are numbered
+# backward steps (all ranks in the same order of micro-batches). Return one list of steps for each of the `stages` ranks. Micro-batches are numbered
 # from 0.
 
 
@@ -117,6 +117,11 @@ schedule_film({"GPipe": gpipe, "1F1B": one_f_one_b}, stages=4)
 #
 # Return the smallest number of micro-batches (at least 1) with an idle share of at most `percent`
 # percent. `percent` is a whole number from 1 to 99.
+#
+# <details><summary>Help: sometimes I have one too many</summary>
+# 1 / 0.3 is not exact. Multiply out, and compare whole numbers:
+# <code>100 * (stages - 1) &lt;= percent * (micros + stages - 1)</code>.
+# </details>
 
 
 # %% solution=t23
@@ -357,7 +362,7 @@ def training_step(way, buckets):
     way(replica_loss(MODEL, parameters, dist.get_rank(), 0), parameters, buckets)
 
 
-network = Link(latency=5e-6, bandwidth=1.25e9)
+network = Link(latency=1e-5, bandwidth=1.25e9)
 sizes = [parameter.nbytes for parameter in replica(MODEL)]
 print("  most bytes  buckets  overlapped  backward first")
 for most in (1_000, 9_000, 20_000, 40_000, 1_000_000):

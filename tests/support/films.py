@@ -2,7 +2,49 @@
 
 from __future__ import annotations
 
-from tests.support.browser import Browser
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from lab_utils.kit.root import ROOT
+from tests.support.browser import Browser, jupyter_server
+from tests.whole.test_browser import look, open_notebook, run_all
+
+
+class Film(NamedTuple):
+    """A film in a notebook of a lab, and what it says before and after its slider moves."""
+
+    notebook: str
+    cell: str
+    before: str
+    after: str
+    times: int
+    """How often the slider moves to the right; 0: the film stands still."""
+
+
+@contextmanager
+def solved_lab(folder: Path, lab: str) -> Iterator[tuple[str, str]]:
+    """A server of a lab's solved notebooks; ``folder`` is an empty one."""
+    shutil.copytree(ROOT / "solutions" / lab, folder / lab)
+    with jupyter_server(folder) as where:
+        yield where
+
+
+def assert_follows_its_slider(
+    browser: Browser, where: tuple[str, str], lab: str, film: Film
+) -> None:
+    """The notebook runs, and its film moves with the slider; the page has no errors."""
+    open_notebook(browser, where, f"{lab}/{film.notebook}")
+    run_all(browser, film.notebook)
+    go_to_cell(browser, film.cell)
+    browser.wait(labels_hold(film.before), "the film")
+    if film.times:
+        move_slider(browser, film.times)
+    browser.wait(labels_hold(film.after), "the film to move")
+    look(browser, f"{lab} {film.notebook}", ".widget-slider, .jupyter-widgets.widget-slider")
+    assert not browser.console_errors()
 
 
 def go_to_cell(browser: Browser, holding: str) -> None:

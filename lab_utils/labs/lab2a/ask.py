@@ -9,6 +9,7 @@ from typing import Any
 from lab_utils.instruments.systolic.designs import Conv, Design, Gemm
 from lab_utils.kit.answers import a_type, collection, number
 from lab_utils.kit.errors import BadAnswer
+from lab_utils.kit.guard import to_be_written
 from lab_utils.kit.parts import asked_in_parts
 from lab_utils.kit.task import Ask
 
@@ -103,7 +104,8 @@ def ask_split(function: Any, given: Mapping[str, Any]) -> list[list[int]]:
 def ask_predict(function: Any, given: Mapping[str, Any]) -> list[float]:
     """Task 3.3: predictions for files whose cycles nobody told."""
     known, asked = (_configs(given["form"], given[name]) for name in ("known", "asked"))
-    return _numbers(function(known, list(given["cycles"]), asked), len(asked))
+    with to_be_written("predict", "model_rows"), to_be_written("predict", "scale_sim"):
+        return _numbers(function(known, list(given["cycles"]), asked), len(asked))
 
 
 def _configs(form: str, designs: Sequence[Sequence[Any]]) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from lab_utils.instruments.systolic.designs import Conv, Design, Gemm, design_space
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.guard import refuse_while_asked
 from lab_utils.kit.progress import Bar
 from lab_utils.labs.lab2a.network import BANDWIDTH, CONVS, GEMMS
 from lab_utils.labs.lab2a.records import Row, read_config, recorded, report
@@ -46,8 +47,10 @@ def scale_sim(config: str, topology: str, gemm: bool = False) -> str:
         gemm: whether the topology lists M, N, K: SCALE-Sim's option ``-i gemm``.
 
     Raises:
-        LabError: SCALE-Sim cannot read the texts, or this design was not recorded.
+        LabError: SCALE-Sim cannot read the texts, this design was not recorded, or a task asks
+            for this.
     """
+    refuse_while_asked("scale_sim")
     _right_kind(topology, gemm)
     if has_scalesim():
         from lab_utils.instruments.systolic.show.peer import compute_report
@@ -98,7 +101,11 @@ def model_rows(designs: Sequence[Design], bar: Bar | None = None) -> dict[Design
     """Our own model of the same network: rows as SCALE-Sim reports them.
 
     Where a hand-in is graded only recorded designs are known.
+
+    Raises:
+        LabError: a task asks for this.
     """
+    refuse_while_asked("model_rows")
     if find_spec(_SHOW) is None:
         known = recorded()
         return {design: known[design] for design in designs if design in known}

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
 
 from lab_utils.labs.lab1a import LAB
+from tests.support.catalogue import Cell, cell
 
-
-class Cell(NamedTuple):
-    """What stands in the cell of a task; ``says`` are words that its message must hold.
-
-    A wrong one keeps at most ``keeps`` of the task's points.
-    """
-
-    name: str
-    task: str
-    code: str
-    says: tuple[str, ...] = ()
-    keeps: float = 0.5
-
-
-def _cell(task: str, name: str, body: str, *says: str, keeps: float = 0.5) -> Cell:
-    asked = LAB.task_called(task)
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    return Cell(name, task, f"def {asked.asks}({asked.takes}):\n{lines}\n", says, keeps)
-
+_cell = partial(cell, LAB)
 
 _PLAIN = (
     'if operator == "softmax":\n    B, L = dims\n    return B * L, 0, B * L\n'
@@ -104,10 +87,10 @@ _RIDGE = (
 
 
 def _swap(
-    task: str, name: str, body: str, old: str, new: str, *says: str, keeps: float = 0.5
+    task: str, name: str, body: str, old: str, new: str, *says: str, most: float = 0.5
 ) -> Cell:
     assert old in body, (name, old)
-    return _cell(task, name, body.replace(old, new), *says, keeps=keeps)
+    return _cell(task, name, body.replace(old, new), *says, most=most)
 
 
 WRONG = (
@@ -129,7 +112,7 @@ WRONG = (
         "one projection",
         _ELEMENTS + "return B * M * K, K * N, B * M * N",
         "three weights of K times N",
-        keeps=0.75,
+        most=0.75,
     ),
     _cell(
         "1.1",
@@ -143,7 +126,7 @@ WRONG = (
         _ELEMENTS + f"out = 4 if {_THREE} == 3 else 1\n"
         f"return B * M * K, {_THREE} * K * N, out * B * M * N",
         "stay on the chip",
-        keeps=0.75,
+        most=0.75,
     ),
     _cell("1.1", "two numbers", "return 1, 2", "Return 3 numbers: input, weight, output"),
     # 1.2
@@ -272,7 +255,7 @@ WRONG = (
         "operations / elements",
         "not for each element",
     ),
-    _swap("2.1", "letters", _TIMES, '"compute" if', '"C" if', "bound: 'C'", keeps=0.75),
+    _swap("2.1", "letters", _TIMES, '"compute" if', '"C" if', "bound: 'C'", most=0.75),
     _cell("2.1", "a tuple", "return 1, 2, 3, 4, 'memory'", "Return Times(compute, memory"),
     _swap(
         "2.1",
@@ -317,7 +300,7 @@ WRONG = (
     ),
     _swap("2.2", "five", _NETWORK, '    ("layernorm", (batch, tokens, d_model)),\n', "", "Six"),
     # 2.3
-    _swap("2.3", "bytes", _ROW, "n / 2**20", "4 * n / 2**20", "These are bytes", keeps=0.5),
+    _swap("2.3", "bytes", _ROW, "n / 2**20", "4 * n / 2**20", "These are bytes", most=0.5),
     _swap("2.3", "a million", _ROW, "n / 2**20", "n / 1e6", "MB is 2 to the 20th"),
     _swap("2.3", "seconds", _ROW, "took.execution * 1000", "took.execution", "These are seconds"),
     _swap("2.3", "word", _ROW, "'C' if took.bound == 'compute' else 'M'", "took.bound", "a letter"),
@@ -404,7 +387,7 @@ WRONG = (
         "the bytes of the weight alone",
     ),
     _swap("2.7", "down", _RIDGE, "math.ceil(", "int(", "You round down"),
-    _swap("2.7", "never is forgotten", _RIDGE, " if gain > 0 else None", "", "It never", keeps=0.8),
+    _swap("2.7", "never is forgotten", _RIDGE, " if gain > 0 else None", "", "It never", most=0.8),
     _swap("2.7", "MACs", _RIDGE, "2 * K * N", "K * N", "2 b K N operations"),
     _swap("2.7", "elements", _RIDGE, " * item_bytes(dtype)", "", "several bytes"),
     _cell("2.7", "a batch that is no number", 'return "large"', "A number is wanted"),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import linecache
 import math
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +33,10 @@ from lab_utils.labs.lab1a import (
 )
 from lab_utils.labs.lab1a.judge.looks import LOOK
 from lab_utils.labs.lab1a.show import SHOW
-from tests.labs.lab1a.catalogue import RIGHT, WRONG, Cell
+from tests.labs.lab1a.catalogue import RIGHT, WRONG
+from tests.support.catalogue import Catalogue, CatalogueTests
 from tests.support.judged import points_of, verdict_of
-from tests.support.solved_cells import functions_of, solution_cells
+from tests.support.solved_cells import solution_cells
 
 NAMES = {
     "Machine": Machine,
@@ -52,45 +51,16 @@ NAMES = {
 }
 
 
-@cache
+CATALOGUE = Catalogue("lab1a", WRONG, RIGHT, NAMES)
+
+
 def solution() -> dict[str, Any]:
     """All functions of our solution."""
-    return functions_of("lab1a", **NAMES)
+    return CATALOGUE.solution
 
 
-def written(cell: Cell) -> Any:
-    """The function that the cell defines, beside right ones of the other tasks."""
-    space = dict(solution())
-    linecache.cache["<cell>"] = (len(cell.code), None, cell.code.splitlines(True), "<cell>")
-    exec(compile(cell.code, "<cell>", "exec"), space)
-    return space[LAB.task_called(cell.task).asks]
-
-
-@pytest.mark.parametrize("task", LAB.tasks, ids=lambda task: task.id)
-def test_the_solution_has_full_marks(task: Any) -> None:
-    found = verdict_of("lab1a", task.id, solution()[task.asks])
-    assert found.passed, found
-
-
-@pytest.mark.parametrize("cell", WRONG, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_wrong_cell_loses_points_and_is_told_why(cell: Cell) -> None:
-    found = verdict_of("lab1a", cell.task, written(cell))
-    for words in cell.says:
-        assert words in str(found), found
-    worth = LAB.task_called(cell.task).points
-    assert points_of("lab1a", cell.task, written(cell)) <= cell.keeps * worth, found
-
-
-@pytest.mark.parametrize("cell", RIGHT, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_right_cell_has_full_marks(cell: Cell) -> None:
-    found = verdict_of("lab1a", cell.task, written(cell))
-    assert found.passed, found
-
-
-def test_there_are_enough_of_them() -> None:
-    for task in LAB.tasks:
-        assert sum(cell.task == task.id for cell in WRONG) >= 3
-        assert any(cell.task == task.id for cell in RIGHT)
+class TestCatalogue(CatalogueTests):
+    catalogue = CATALOGUE
 
 
 @pytest.mark.parametrize("task", ["1.2", "1.3"])

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
 
 from lab_utils.labs.lab1b import LAB
+from tests.support.catalogue import Cell, cell
 
-
-class Cell(NamedTuple):
-    """What stands in the cell of a task; ``says`` are words that its message must hold.
-
-    ``most`` is the largest share of the task's points that it may get.
-    """
-
-    name: str
-    task: str
-    code: str
-    says: tuple[str, ...] = ()
-    most: float = 0.5
-
-
-def _cell(task: str, name: str, body: str, *says: str, most: float = 0.5) -> Cell:
-    asked = LAB.task_called(task)
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    return Cell(name, task, f"def {asked.asks}({asked.takes}):\n{lines}\n", says, most)
-
+_cell = partial(cell, LAB)
 
 #: Task 1.1: a right version with places for mistakes.
 TRAFFIC = """\

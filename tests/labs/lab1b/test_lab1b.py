@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import itertools
-import linecache
 import math
 import random
 from itertools import combinations, product
@@ -19,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.grading.hidden import hidden_of
-from autograder.grading.judge.process import Judge
 from autograder.grading.sandbox.host.cut import Cut
 from autograder.grading.sandbox.host.house import House
 from autograder.labs.lab1b.build import derived_files, elements
@@ -37,88 +35,28 @@ from autograder.labs.lab1b.orders import least, least_by_search, least_of_stayin
 from autograder.labs.lab1b.tables import tables
 from lab_utils.instruments.roofline import A100, item_bytes
 from lab_utils.instruments.tiles.show.walk import count
-from lab_utils.kit.ask import attempt
-from lab_utils.kit.judge import Verdict
 from lab_utils.kit.root import ROOT
 from lab_utils.labs import lab1b
 from lab_utils.labs.lab1b import LAB, Op, arrows_of, fusion_film, groups_of, transformer_layer
 from lab_utils.labs.lab1b.ask import timer
 from lab_utils.labs.lab1b.flash import attention_chart, attention_traffic
 from lab_utils.labs.lab1b.show import SHOW
-from tests.labs.lab1b.catalogue import RIGHT, WRONG, Cell
-from tests.support.judged import points_of, verdict_of
+from tests.labs.lab1b.catalogue import RIGHT, WRONG
+from tests.support.catalogue import Catalogue, NamedOnHidden, assert_hidden_cases_are_other
 
-NOTEBOOKS = [ROOT / "solutions" / "lab1b" / f"{name}.ipynb" for name in ("01_fusion", "02_tiling")]
-SOLUTION = "\n\n".join(
-    cell.source
-    for path in NOTEBOOKS
-    for cell in nbformat.read(path, as_version=4).cells
-    if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code"
-)
-
-
-def space_of(code: str) -> dict[str, Any]:
-    """What is defined once a cell with ``code`` has run."""
-    space: dict[str, Any] = {
-        "Op": Op,
-        "combinations": combinations,
-        "product": product,
-        "math": math,
-        "np": np,
-    }
-    linecache.cache["<cell>"] = (len(code), None, code.splitlines(keepends=True), "<cell>")
-    exec(compile(code, "<cell>", "exec"), space)
-    return space
+NAMES = {
+    "Op": Op,
+    "combinations": combinations,
+    "product": product,
+    "math": math,
+    "np": np,
+}
+CATALOGUE = Catalogue("lab1b", WRONG, RIGHT, NAMES)
+OURS, space_of, verdict = CATALOGUE.solution, CATALOGUE.space_of, CATALOGUE.verdict
 
 
-OURS = space_of(SOLUTION)
-
-
-def verdict(task: str, space: dict[str, Any]) -> Verdict:
-    return verdict_of("lab1b", task, space[LAB.task_called(task).asks])
-
-
-@pytest.mark.parametrize("task", LAB.tasks, ids=lambda task: task.id)
-def test_the_solution_has_full_marks(task: Any) -> None:
-    found = verdict(task.id, OURS)
-    assert found.passed, found
-
-
-@pytest.mark.parametrize("cell", WRONG, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_wrong_cell_loses_points_and_is_told_why(cell: Cell) -> None:
-    space, task = space_of(cell.code), LAB.task_called(cell.task)
-    found = verdict(cell.task, space)
-    for words in cell.says:
-        assert words in str(found), found
-    assert points_of("lab1b", cell.task, space[task.asks]) <= cell.most * task.points
-
-
-@pytest.mark.parametrize("cell", RIGHT, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_right_cell_has_full_marks(cell: Cell) -> None:
-    found = verdict(cell.task, space_of(cell.code))
-    assert found.passed, found
-
-
-def test_mistakes_are_named_on_hidden_cases_too() -> None:
-    """Of a hidden case only whole sentences of ours are told: each look is one."""
-    judge = Judge("lab1b")
-    for cell in WRONG:
-        task = LAB.task_called(cell.task)
-        asked, public = space_of(cell.code)[task.asks], len(LAB.public_cases(cell.task))
-        told = set()
-        for place, case in enumerate(hidden_of("lab1b").graded_cases(cell.task)[public:], public):
-            reply = attempt(task, LAB.ask(cell.task), asked, case.given)
-            found = judge.judge(cell.task, place, reply)
-            assert not found["forged"], cell
-            told |= {finding["look"] for finding in found["findings"]}
-        assert told, cell
-        assert "It is right for some, and not for all: what is special here?" not in told, cell
-
-
-def test_there_are_enough_of_them() -> None:
-    for task in LAB.tasks:
-        assert sum(cell.task == task.id for cell in WRONG) >= 3, task.id
-        assert any(cell.task == task.id for cell in RIGHT), task.id
+class TestCatalogue(NamedOnHidden):
+    catalogue = CATALOGUE
 
 
 def test_points_are_eight_and_one() -> None:
@@ -313,11 +251,7 @@ def test_what_is_derived_is_up_to_date() -> None:
 
 
 def test_hidden_cases_are_other_cases() -> None:
-    for task in LAB.tasks:
-        public = [case.given for case in LAB.public_cases(task.id)]
-        hidden = [case.given for case in hidden_of("lab1b").graded_cases(task.id)[len(public) :]]
-        assert len(hidden) >= 6, task.id
-        assert not [given for given in hidden if given in public], task.id
+    assert_hidden_cases_are_other("lab1b")
 
 
 def test_what_counts_is_not_in_the_sandbox(tmp_path: Any) -> None:
@@ -361,14 +295,15 @@ def test_the_fusion_film_tells_what_each_fusion_gains() -> None:
 def test_the_tables_of_the_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the notebooks' own cells write is what the oracles write; odd files are told."""
     monkeypatch.chdir(tmp_path)
-    space = space_of(SOLUTION) | {"pd": pandas, "display": print}
+    space = space_of("") | {"pd": pandas, "display": print}
     for name in ("COLUMNS", "course_chain", "transformer_layer", "groups_of"):
         space[name] = getattr(lab1b, name)
     for name in ("write_fusion", "write_tiling", "write_types"):
         space[name] = getattr(lab1b, name)
     space |= {"A100": A100, "best": [("logit", "softmax"), ("softmax", "attend")]}
     space["layer"], space["layer_bytes"] = transformer_layer()
-    cells = [cell for path in NOTEBOOKS for cell in nbformat.read(path, as_version=4).cells]
+    paths = sorted((ROOT / "solutions" / "lab1b").glob("*.ipynb"))
+    cells = [cell for path in paths for cell in nbformat.read(path, as_version=4).cells]
     for cell in cells:
         if cell.cell_type == "code" and '"output_b' in cell.source:
             exec(cell.source, space)

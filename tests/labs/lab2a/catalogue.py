@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
 
 from lab_utils.labs.lab2a import LAB
+from tests.support.catalogue import cell
 
-
-class Cell(NamedTuple):
-    """What stands in the cell of a task; ``says`` are words that its message must hold.
-
-    ``most`` is the largest share of the task's points that it may get.
-    """
-
-    name: str
-    task: str
-    code: str
-    says: tuple[str, ...] = ()
-    most: float = 0.5
-
-
-def _cell(task: str, name: str, body: str, *says: str, most: float = 0.5) -> Cell:
-    asked = LAB.task_called(task)
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    return Cell(name, task, f"def {asked.asks}({asked.takes}):\n{lines}\n", says, most)
-
+_cell = partial(cell, LAB)
 
 POSITIONS = (
     "down = (conv.height - conv.filter_height) // conv.stride + 1\n"
@@ -512,6 +495,14 @@ WRONG = (
         "the formula",
         "return [stall_free_cycles(read_config(text)) for text in asked]",
         "let a model learn what it leaves out",
+    ),
+    _cell(
+        "3.3",
+        "our own model",
+        "rows = model_rows([read_config(one) for one in asked]).values()\n"
+        "return [sum(row.total for row in layers) for layers in rows]",
+        "predict is to do this itself",
+        most=0,
     ),
     _cell("3.3", "nothing", "return [1.0] * len(asked)", "is it the right scale"),
 )

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 from contextlib import nullcontext
 from typing import Any
 
-import nbformat
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.grading.hidden import hidden_of
-from autograder.grading.judge.process import Judge
 from autograder.grading.sandbox.host.cut import Cut
 from autograder.labs.lab2a import oracle
 from autograder.labs.lab2a.build import derived_files
-from autograder.labs.lab2a.model_cases import stall_free, totals
+from autograder.labs.lab2a.model_cases import HIDDEN_BANDWIDTH, stall_free, totals
 from autograder.labs.lab2a.record import chosen, config_text, recorded, rows_of, topology_text
 from lab_utils.instruments.systolic.designs import DATAFLOWS, Conv, Design, Gemm, design_space
 from lab_utils.instruments.systolic.show import peer
 from lab_utils.instruments.systolic.show.peer import compute_report, installed
-from lab_utils.kit.ask import attempt
 from lab_utils.kit.errors import LabError
-from lab_utils.kit.judge import Verdict
 from lab_utils.kit.root import ROOT
 from lab_utils.labs.lab2a import (
     CONVS,
@@ -38,86 +33,29 @@ from lab_utils.labs.lab2a import (
     simulators,
     stall_free_cycles,
 )
+from lab_utils.labs.lab2a.judge import JUDGE
 from lab_utils.labs.lab2a.show import SHOW
-from tests.labs.lab2a.catalogue import RIGHT, WRONG, Cell
-from tests.support.judged import points_of, verdict_of
+from tests.labs.lab2a.catalogue import RIGHT, WRONG
+from tests.support.catalogue import Catalogue, NamedOnHidden, assert_hidden_cases_are_other
 
-NAMES = ("01_array", "02_search", "03_predict")
-NOTEBOOKS = [ROOT / "solutions" / "lab2a" / f"{name}.ipynb" for name in NAMES]
-SOLUTION = "\n\n".join(
-    cell.source
-    for path in NOTEBOOKS
-    for cell in nbformat.read(path, as_version=4).cells
-    if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code"
-)
 needs_scalesim = pytest.mark.skipif(not installed(), reason="scalesim 2.0.2 is not installed")
+NAMES = {
+    "Conv": Conv,
+    "Gemm": Gemm,
+    "Design": Design,
+    "DATAFLOWS": DATAFLOWS,
+    "read_config": read_config,
+    "stall_free_cycles": stall_free_cycles,
+    "model_rows": model_rows,
+    "math": math,
+    "np": np,
+}
+CATALOGUE = Catalogue("lab2a", WRONG, RIGHT, NAMES)
+OURS, space_of, verdict = CATALOGUE.solution, CATALOGUE.space_of, CATALOGUE.verdict
 
 
-def space_of(code: str) -> dict[str, Any]:
-    """What is defined once a cell with ``code`` has run."""
-    space: dict[str, Any] = {
-        "Conv": Conv,
-        "Gemm": Gemm,
-        "Design": Design,
-        "DATAFLOWS": DATAFLOWS,
-        "read_config": read_config,
-        "stall_free_cycles": stall_free_cycles,
-        "math": math,
-        "np": np,
-    }
-    linecache.cache["<cell>"] = (len(code), None, code.splitlines(keepends=True), "<cell>")
-    exec(compile(code, "<cell>", "exec"), space)
-    return space
-
-
-OURS = space_of(SOLUTION)
-
-
-def verdict(task: str, space: dict[str, Any]) -> Verdict:
-    return verdict_of("lab2a", task, space[LAB.task_called(task).asks])
-
-
-@pytest.mark.parametrize("task", LAB.tasks, ids=lambda task: task.id)
-def test_the_solution_has_full_marks(task: Any) -> None:
-    found = verdict(task.id, OURS)
-    assert found.passed, found
-
-
-@pytest.mark.parametrize("cell", WRONG, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_wrong_cell_loses_points_and_is_told_why(cell: Cell) -> None:
-    space, task = space_of(cell.code), LAB.task_called(cell.task)
-    found = verdict(cell.task, space)
-    for words in cell.says:
-        assert words in str(found), found
-    assert points_of("lab2a", cell.task, space[task.asks]) <= cell.most * task.points
-
-
-@pytest.mark.parametrize("cell", RIGHT, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_right_cell_has_full_marks(cell: Cell) -> None:
-    found = verdict(cell.task, space_of(cell.code))
-    assert found.passed, found
-
-
-def test_mistakes_are_named_on_hidden_cases_too() -> None:
-    """Of a hidden case only whole sentences of ours are told: each look is one."""
-    judge = Judge("lab2a")
-    for cell in WRONG:
-        task = LAB.task_called(cell.task)
-        asked, public = space_of(cell.code)[task.asks], len(LAB.public_cases(cell.task))
-        told = set()
-        for place, case in enumerate(hidden_of("lab2a").graded_cases(cell.task)[public:], public):
-            reply = attempt(task, LAB.ask(cell.task), asked, case.given)
-            found = judge.judge(cell.task, place, reply)
-            assert not found["forged"], cell
-            told |= {finding["look"] for finding in found["findings"]}
-        assert told, cell
-        assert "It is right for some, and not for all: what is special here?" not in told, cell
-
-
-def test_there_are_enough_of_them() -> None:
-    for task in LAB.tasks:
-        assert sum(cell.task == task.id for cell in WRONG) >= 3, task.id
-        assert any(cell.task == task.id for cell in RIGHT), task.id
+class TestCatalogue(NamedOnHidden):
+    catalogue = CATALOGUE
 
 
 def test_points_are_eight() -> None:
@@ -364,6 +302,27 @@ def test_the_mean_is_the_worst_and_the_target_the_hardest() -> None:
     assert limits["target"] <= 0.76 * min(limits["tree"], limits["formula"])
 
 
+def test_a_table_of_the_whole_space_is_no_prediction() -> None:
+    """Students can compute it, for the bandwidth of the notebook: what it earns, a learner can."""
+    hidden = hidden_of("lab2a").graded_cases("3.3")[len(LAB.public_cases("3.3")) :]
+    by_heart = list(totals()[1].values())
+    assert [tuple(one) for one in hidden[0].given["asked"]] == [tuple(one) for one in totals()[1]]
+    passed = [case for case in hidden if not JUDGE["3.3"](case, by_heart)]
+    assert {case.wanted["against"] for case in passed} <= {"mean", "formula"}
+
+
+@needs_scalesim
+@pytest.mark.slow
+def test_scale_sim_gives_hidden_cycles_at_their_bandwidth() -> None:
+    """A real run of the products on one design, beside the model that made the hidden case."""
+    from lab_utils.instruments.systolic.show.space import explore
+
+    design = min(totals()[1], key=lambda one: (one.ifmap_kb + one.filter_kb, -one.height))
+    text = compute_report(config_text(design, HIDDEN_BANDWIDTH), topology_text(GEMMS), is_gemm=True)
+    theirs = [int(line.split(",")[1]) for line in text.splitlines()[1:]]
+    assert theirs == [one.total for one in explore(GEMMS, [design], HIDDEN_BANDWIDTH)[design]]
+
+
 def test_the_reference_has_room_to_spare() -> None:
     case = hidden_of("lab2a").graded_cases("3.3")[-1]
     told = LAB.ask("3.3")(OURS["predict"], case.given)
@@ -386,11 +345,7 @@ def test_what_is_derived_is_up_to_date() -> None:
 
 
 def test_hidden_cases_are_other_cases() -> None:
-    for task in LAB.tasks:
-        public = [case.given for case in LAB.public_cases(task.id)]
-        hidden = [case.given for case in hidden_of("lab2a").graded_cases(task.id)[len(public) :]]
-        assert len(hidden) >= (4 if task.id == "3.3" else 6), task.id
-        assert not [given for given in hidden if given in public], task.id
+    assert_hidden_cases_are_other("lab2a", fewer={"3.3": 4})
 
 
 def test_what_simulates_is_not_in_the_sandbox(tmp_path: Any) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 import random
 from typing import Any
 
-import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.grading.hidden import hidden_of
-from autograder.grading.judge.process import Judge
 from autograder.grading.sandbox.host.cut import Cut
 from autograder.grading.sandbox.host.house import House
 from autograder.labs.lab2b.build import derived_files
@@ -28,8 +25,6 @@ from autograder.labs.lab2b.oracles import (
     systolic_cycles,
 )
 from lab_utils.instruments.systolic.designs import DATAFLOWS, Conv
-from lab_utils.kit.ask import attempt
-from lab_utils.kit.judge import Verdict
 from lab_utils.kit.root import ROOT
 from lab_utils.labs.lab2b import (
     FAR,
@@ -49,84 +44,24 @@ from lab_utils.labs.lab2b.judge.laws import LAW, broken
 from lab_utils.labs.lab2b.judge.rows import parts_of
 from lab_utils.labs.lab2b.show import SHOW
 from lab_utils.labs.lab2b.show.space import every_design
-from tests.labs.lab2b.catalogue import RIGHT, WRONG, Cell
-from tests.support.judged import points_of, verdict_of
+from tests.labs.lab2b.catalogue import RIGHT, WRONG
+from tests.support.catalogue import Catalogue, NamedOnHidden, assert_hidden_cases_are_other
 
-NOTEBOOKS = [
-    ROOT / "solutions" / "lab2b" / f"{name}.ipynb" for name in ("01_hierarchy", "02_dataflow")
-]
-SOLUTION = "\n\n".join(
-    cell.source
-    for path in NOTEBOOKS
-    for cell in nbformat.read(path, as_version=4).cells
-    if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code"
-)
-
-
-def space_of(code: str) -> dict[str, Any]:
-    """What is defined once a cell with ``code`` has run."""
-    space: dict[str, Any] = {
-        "LINE": LINE,
-        "LAWS": LAWS,
-        "Point": Point,
-        "Claim": Claim,
-        "Conv": Conv,
-        "math": math,
-        "random": random,
-    }
-    linecache.cache["<cell>"] = (len(code), None, code.splitlines(keepends=True), "<cell>")
-    exec(compile(code, "<cell>", "exec"), space)
-    return space
+NAMES = {
+    "LINE": LINE,
+    "LAWS": LAWS,
+    "Point": Point,
+    "Claim": Claim,
+    "Conv": Conv,
+    "math": math,
+    "random": random,
+}
+CATALOGUE = Catalogue("lab2b", WRONG, RIGHT, NAMES)
+OURS, space_of, verdict = CATALOGUE.solution, CATALOGUE.space_of, CATALOGUE.verdict
 
 
-OURS = space_of(SOLUTION)
-
-
-def verdict(task: str, space: dict[str, Any], lend: bool = False) -> Verdict:
-    return verdict_of("lab2b", task, space[LAB.task_called(task).asks], lend=lend)
-
-
-@pytest.mark.parametrize("task", LAB.tasks, ids=lambda task: task.id)
-def test_the_solution_has_full_marks(task: Any) -> None:
-    found = verdict(task.id, OURS)
-    assert found.passed, found
-
-
-@pytest.mark.parametrize("cell", WRONG, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_wrong_cell_loses_points_and_is_told_why(cell: Cell) -> None:
-    space, task = space_of(cell.code), LAB.task_called(cell.task)
-    found = verdict(cell.task, space)
-    for words in cell.says:
-        assert words in str(found), found
-    assert points_of("lab2b", cell.task, space[task.asks]) <= cell.most * task.points
-
-
-@pytest.mark.parametrize("cell", RIGHT, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_right_cell_has_full_marks(cell: Cell) -> None:
-    space, task = space_of(cell.code), LAB.task_called(cell.task)
-    assert points_of("lab2b", cell.task, space[task.asks]) == task.points, verdict(cell.task, space)
-
-
-def test_mistakes_are_named_on_hidden_cases_too() -> None:
-    """Of a hidden case only whole sentences of ours are told: each look is one."""
-    judge = Judge("lab2b")
-    for cell in WRONG:
-        task = LAB.task_called(cell.task)
-        asked, public = space_of(cell.code)[task.asks], len(LAB.public_cases(cell.task))
-        told = set()
-        for place, case in enumerate(hidden_of("lab2b").graded_cases(cell.task)[public:], public):
-            reply = attempt(task, LAB.ask(cell.task), asked, case.given)
-            found = judge.judge(cell.task, place, reply)
-            assert not found["forged"], cell
-            told |= {finding["look"] for finding in found["findings"]}
-        assert told, cell
-        assert "It is right for some, and not for all: what is special here?" not in told, cell
-
-
-def test_there_are_enough_of_them() -> None:
-    for task in LAB.tasks:
-        assert sum(cell.task == task.id for cell in WRONG) >= 3, task.id
-        assert any(cell.task == task.id for cell in RIGHT), task.id
+class TestCatalogue(NamedOnHidden):
+    catalogue = CATALOGUE
 
 
 def test_points_are_eight() -> None:
@@ -344,11 +279,7 @@ def test_what_is_derived_is_up_to_date() -> None:
 
 
 def test_hidden_cases_are_other_cases() -> None:
-    for task in LAB.tasks:
-        public = [case.given for case in LAB.public_cases(task.id)]
-        hidden = [case.given for case in hidden_of("lab2b").graded_cases(task.id)[len(public) :]]
-        assert len(hidden) >= 6, task.id
-        assert not [given for given in hidden if given in public], task.id
+    assert_hidden_cases_are_other("lab2b")
 
 
 def test_hidden_layers_have_the_corners() -> None:

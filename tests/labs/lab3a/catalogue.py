@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from tests.support.catalogue import Cell
 from tests.support.solved_cells import solution_cells
 
 SOLVED = solution_cells("lab3a")
 
 
-class Cell(NamedTuple):
-    """What stands in the cell of a task; ``says`` are words that its message must hold.
-
-    A wrong one keeps at most ``keeps`` of the task's points.
-    """
-
-    name: str
-    task: str
-    code: str
-    says: str = ""
-    keeps: float = 0.5
+def _cell(name: str, task: str, code: str, says: str = "", keeps: float = 0.5) -> Cell:
+    return Cell(name, task, code, (says,) if says else (), keeps)
 
 
 def _swap(
@@ -28,7 +18,7 @@ def _swap(
     """Our solution with one thing changed."""
     solved = SOLVED[cell or f"t{task.replace('.', '')}"]
     assert old in solved, (name, old)
-    return Cell(name, task, solved.replace(old, new), says, keeps)
+    return _cell(name, task, solved.replace(old, new), says, keeps)
 
 
 _TRACE = "graph = tracer_class().trace(module)\n"
@@ -79,8 +69,8 @@ WRONG = (
         '"mul" in node.name',
         "ask for its kind first",
     ),
-    Cell("not recompiled", "1.1", _WHOLE.format(_SET), "recompile()"),
-    Cell(
+    _cell("not recompiled", "1.1", _WHOLE.format(_SET), "recompile()"),
+    _cell(
         "not erased", "1.1", _WHOLE.format(_INSERT.format("") + "    made.recompile()\n"), "erase"
     ),
     _swap(
@@ -104,7 +94,7 @@ WRONG = (
     ),
     _swap("1.2", "one deep", "with_values(part, values) for", "values.get(part, part) for", ""),
     _swap("1.2", "ends only", "argument.stop, argument.step", "argument.stop, None", ""),
-    Cell(
+    _cell(
         "nodes alone",
         "1.2",
         "def with_values(argument, values):\n    return values.get(argument, argument)\n",
@@ -192,7 +182,7 @@ WRONG = (
         "            values[node.name] = value\n",
         "has no value when it is read",
     ),
-    Cell(
+    _cell(
         "PyTorch's own interpreter",
         "1.4",
         "class NodeProp:\n"
@@ -202,7 +192,7 @@ WRONG = (
         "        return fx.Interpreter(self.module).run(*args)\n",
         "fx.Interpreter is at work",
     ),
-    Cell(
+    _cell(
         "PyTorch's own interpreter, under another name",
         "1.4",
         "Copy = type('Copy', (), dict(vars(fx.Interpreter)))\n"
@@ -221,7 +211,7 @@ WRONG = (
         "fx.Interpreter is at work",
         keeps=0,
     ),
-    Cell(
+    _cell(
         "a child of PyTorch's own interpreter",
         "1.4",
         "class NodeProp(fx.Interpreter):\n"
@@ -229,7 +219,7 @@ WRONG = (
         "        return self.run(*args)\n",
         "stands alone",
     ),
-    Cell(
+    _cell(
         "ShapeProp",
         "1.4",
         "from torch.fx.passes.shape_prop import ShapeProp\n"
@@ -290,17 +280,17 @@ WRONG = (
 )
 
 RIGHT = (
-    Cell(
+    _cell(
         "set and recompile", "1.1", _WHOLE.format(_SET + "    graph.lint()\n    made.recompile()\n")
     ),
-    Cell(
+    _cell(
         "insert and erase",
         "1.1",
         _WHOLE.format(
             _INSERT.format("            graph.erase_node(node)\n") + "    made.recompile()\n"
         ),
     ),
-    Cell(
+    _cell(
         "find_nodes",
         "1.1",
         "def transform(module, tracer_class=fx.Tracer):\n"
@@ -309,13 +299,13 @@ RIGHT = (
         "        node.target = torch.div\n"
         "    return fx.GraphModule(module, graph)\n",
     ),
-    Cell(
+    _cell(
         "map_arg",
         "1.2",
         "def with_values(argument, values):\n"
         "    return fx.node.map_arg(argument, lambda node: values[node])\n",
     ),
-    Cell(
+    _cell(
         "match",
         "1.2",
         "def with_values(argument, values):\n"
@@ -331,7 +321,7 @@ RIGHT = (
         "            return dict(zip(argument, with_values(list(argument.values()), values)))\n"
         "    return argument\n",
     ),
-    Cell(
+    _cell(
         "run by run",
         "1.3",
         "def timed(run, once):\n"
@@ -342,7 +332,7 @@ RIGHT = (
         "    counted = times if once else times[1:]\n"
         "    return values[0], sum(counted) / len(counted)\n",
     ),
-    Cell(
+    _cell(
         "values first, times later",
         "1.4",
         SOLVED["t14"].replace(
@@ -350,12 +340,12 @@ RIGHT = (
             "return function(*args, **kwargs), 0.0",
         ),
     ),
-    Cell(
+    _cell(
         "shapes as PyTorch has them",
         "1.4",
         SOLVED["t14"].replace(_SHAPE, "value.shape if is_tensor else None"),
     ),
-    Cell(
+    _cell(
         "without timed and with_values",
         "1.5",
         "class NodeProp:\n"
@@ -388,7 +378,7 @@ RIGHT = (
         "            node.meta['shape'] = [*value.size()] if tensor else None\n"
         "        return env[node]\n",
     ),
-    Cell(
+    _cell(
         "heapq",
         "1.6",
         "import heapq\n"

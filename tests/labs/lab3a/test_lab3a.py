@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import linecache
 import operator
 import time
 from collections import Counter
@@ -24,6 +23,7 @@ from autograder.labs.lab3a.encode import program_of
 from autograder.labs.lab3a.noted import note_by_pytorch
 from lab_utils.instruments.roofline import Machine
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.judge import Verdict
 from lab_utils.kit.root import ROOT
 from lab_utils.labs.lab3a import LAB, changes_its_input, gpt_layer, write_nodes
 from lab_utils.labs.lab3a.ask import ask_file
@@ -35,7 +35,8 @@ from lab_utils.labs.lab3a.programs import inputs_of, meant, module_of, told
 from lab_utils.labs.lab3a.show import SHOW
 from lab_utils.labs.lab3a.show.strips import Strips, costs
 from lab_utils.steps.clock import clock
-from tests.labs.lab3a.catalogue import RIGHT, WRONG, Cell
+from tests.labs.lab3a.catalogue import RIGHT, WRONG
+from tests.support.catalogue import Catalogue, CatalogueTests
 from tests.support.judged import points_of, verdict_of
 from tests.support.solved_cells import functions_of
 
@@ -51,46 +52,21 @@ NAMES = {
 FUNCTIONS = [task for task in LAB.tasks if not task.is_of_file]
 
 
+CATALOGUE = Catalogue("lab3a", WRONG, RIGHT, NAMES)
+written = CATALOGUE.written
+
+
 def solution() -> dict[str, Any]:
     """All that our solution defines, each time anew."""
     return functions_of("lab3a", **NAMES)
 
 
-def written(cell: Cell) -> Any:
-    """What the cell defines, beside right versions of everything else."""
-    space = solution()
-    linecache.cache["<cell>"] = (len(cell.code), None, cell.code.splitlines(True), "<cell>")
-    exec(compile(cell.code, "<cell>", "exec"), space)
-    return space[LAB.task_called(cell.task).asks]
+class TestCatalogue(CatalogueTests):
+    catalogue = CATALOGUE
 
-
-@pytest.mark.parametrize("task", FUNCTIONS, ids=lambda task: task.id)
-def test_the_solution_has_full_marks(task: Any) -> None:
-    found = verdict_of("lab3a", task.id, solution()[task.asks])
-    assert found.passed, found
-    assert points_of("lab3a", task.id, solution()[task.asks]) == task.points
-
-
-@pytest.mark.parametrize("cell", WRONG, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_wrong_cell_loses_points_and_is_told_why(cell: Cell) -> None:
-    found = verdict_of("lab3a", cell.task, written(cell))
-    assert not found.passed
-    everything = "\n".join(str(one) for _, findings in found.found for one in findings)
-    assert cell.says in everything, everything
-    worth = LAB.task_called(cell.task).points
-    assert points_of("lab3a", cell.task, written(cell)) <= cell.keeps * worth, found
-
-
-@pytest.mark.parametrize("cell", RIGHT, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_right_cell_has_full_marks(cell: Cell) -> None:
-    found = verdict_of("lab3a", cell.task, written(cell))
-    assert found.passed, found
-
-
-def test_there_are_enough_of_them() -> None:
-    for task in FUNCTIONS:
-        assert sum(cell.task == task.id for cell in WRONG) >= 3
-        assert any(cell.task == task.id for cell in RIGHT)
+    def said(self, verdict: Verdict) -> str:
+        """Every finding: of a graph with many nodes a student reads some."""
+        return "\n".join(str(one) for _, findings in verdict.found for one in findings)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from tests.labs.lab3b.catalogue import RIGHT, WRONG
 from tests.labs.lab3b.catalogue.cell import Cell
 from tests.labs.lab3b.losing import losing
 from tests.labs.lab3b.solved import solution, space_of, verdict
+from tests.support.catalogue import assert_hidden_cases_are_other
 
 FUNCTIONS = [task for task in LAB.tasks if not task.is_of_file]
 
@@ -53,11 +54,7 @@ def test_there_are_enough_of_them() -> None:
 
 
 def test_hidden_cases_are_other_cases() -> None:
-    for task in FUNCTIONS:
-        public = [case.given for case in LAB.public_cases(task.id)]
-        hidden = [case.given for case in hidden_of("lab3b").graded_cases(task.id)[len(public) :]]
-        assert len(hidden) >= 4, task.id
-        assert not [given for given in hidden if given in public], task.id
+    assert_hidden_cases_are_other("lab3b", 4)
 
 
 def test_what_is_derived_is_up_to_date() -> None:

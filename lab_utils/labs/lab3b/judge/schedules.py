@@ -137,7 +137,12 @@ def _no_schedule(case: Case, answer: Schedule) -> list[Finding]:
                 look = "Every micro-batch goes forward and backward through every stage."
             return [Finding(told, wanted, look)]
         if len(there) > len(every):
-            look = "A step comes twice, or there is one of a micro-batch that does not exist."
+            look = "A step comes twice."
+            if set(there) - every:
+                look = (
+                    "There is a step of a micro-batch that does not exist: where the warm-up is "
+                    "longer than the list of micro-batches, it ends with the last of them."
+                )
             return [Finding(f"rank {rank} has {len(there)} steps", wanted, look)]
     outcome = simulate(answer)
     if outcome.end is None:

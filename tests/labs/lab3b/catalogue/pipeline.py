@@ -143,6 +143,13 @@ WRONG: list[Cell] = [
     cell("2.2", "GPipe", GPIPE, "that is GPipe"),
     cell(
         "2.2",
+        "a warm-up beyond the last micro-batch",
+        ONE_F_ONE_B.replace("min(stages - 1 - rank, micros)", "stages - 1 - rank"),
+        "a micro-batch that does not exist",
+        most=0.9,
+    ),
+    cell(
+        "2.2",
         "a warm-up too long",
         ONE_F_ONE_B.replace("stages - 1 - rank", "stages - rank"),
         "One forward step too many",

@@ -1,0 +1,177 @@
+"""A lab's catalogue: cells as students might write them, and what must come of each.
+
+A lab's tests say ``class TestCatalogue(NamedOnHidden): catalogue = Catalogue(…)``.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import pytest
+
+from autograder.grading.hidden import hidden_of
+from autograder.grading.judge.process import Judge
+from lab_utils.kit.ask import attempt
+from lab_utils.kit.judge import Verdict
+from lab_utils.kit.lab import Lab, lab_called
+from lab_utils.kit.task import Task
+from tests.support.judged import points_of, verdict_of
+from tests.support.solved_cells import functions_of
+
+_GENERAL = "It is right for some, and not for all: what is special here?"
+
+
+class Cell(NamedTuple):
+    """What stands in the cell of a task; ``says`` are words that its message must hold.
+
+    ``most`` is the largest share of the task's points that it may get.
+    """
+
+    name: str
+    task: str
+    code: str
+    says: tuple[str, ...] = ()
+    most: float = 0.5
+
+
+def cell(
+    lab: Lab, task: str, name: str, body: str, *says: str, most: float = 0.5, before: str = ""
+) -> Cell:
+    """The function that a task asks for, with another body; ``before`` stands in earlier cells."""
+    asked = lab.task_called(task)
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    code = f"{before}\ndef {asked.asks}({asked.takes}):\n{lines}\n".lstrip("\n")
+    return Cell(name, task, code, says, most)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Wrong and right cells of a lab; ``names`` is what its notebooks import."""
+
+    lab: str
+    wrong: Sequence[Cell]
+    right: Sequence[Cell]
+    names: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def solution(self) -> dict[str, Any]:
+        """All that our solution defines."""
+        return functions_of(self.lab, **self.names)
+
+    @property
+    def tasks(self) -> list[Task]:
+        """Those that ask for a function."""
+        return [task for task in lab_called(self.lab).tasks if not task.is_of_file]
+
+    def space_of(self, code: str) -> dict[str, Any]:
+        """What is defined once a cell has run behind those of our solution."""
+        space = dict(self.solution)
+        linecache.cache["<cell>"] = (len(code), None, code.splitlines(keepends=True), "<cell>")
+        exec(compile(code, "<cell>", "exec"), space)
+        return space
+
+    def written(self, one: Cell) -> Any:
+        """What the cell has for its task."""
+        return self.space_of(one.code)[lab_called(self.lab).task_called(one.task).asks]
+
+    def verdict(self, task: str, space: Mapping[str, Any]) -> Verdict:
+        """The verdict on what ``space`` has for a task, on public and hidden cases."""
+        return verdict_of(self.lab, task, space[lab_called(self.lab).task_called(task).asks])
+
+    def points(self, one: Cell) -> float:
+        """The points of a cell, as the grader gives them."""
+        return points_of(self.lab, one.task, self.written(one))
+
+    def told_of_hidden(self, judge: Judge, one: Cell) -> set[str]:
+        """What a student hears of the hidden cases that a cell fails."""
+        lab = lab_called(self.lab)
+        task, asked, told = lab.task_called(one.task), self.written(one), set()
+        public = len(lab.public_cases(one.task))
+        for place, case in enumerate(hidden_of(self.lab).graded_cases(one.task)):
+            if place < public:
+                continue
+            reply = attempt(task, lab.ask(one.task), asked, case.given)
+            found = judge.judge(one.task, place, reply)
+            assert not found["forged"], one
+            told |= {finding["look"] for finding in found["findings"]}
+        return told
+
+
+class CatalogueTests:
+    """What must hold of every catalogue."""
+
+    catalogue: Catalogue
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """A test for each task, and for each cell."""
+        own: Catalogue = metafunc.cls.catalogue
+        if "task" in metafunc.fixturenames:
+            metafunc.parametrize("task", own.tasks, ids=lambda task: task.id)
+        for name, cells in (("wrong", own.wrong), ("right", own.right)):
+            if name in metafunc.fixturenames:
+                metafunc.parametrize(name, cells, ids=lambda one: f"{one.task} {one.name}")
+
+    def said(self, verdict: Verdict) -> str:
+        """Where the words of a wrong cell are looked for: in what the student reads."""
+        return str(verdict)
+
+    def test_the_solution_has_full_marks(self, task: Task) -> None:
+        """Without anything lent."""
+        found = self.catalogue.verdict(task.id, self.catalogue.solution)
+        assert found.passed, found
+        assert found.points == task.points
+
+    def test_a_wrong_cell_loses_points_and_is_told_why(self, wrong: Cell) -> None:
+        """It loses at least half, and hears the words that name its mistake."""
+        found = self.catalogue.verdict(wrong.task, self._asked(wrong))
+        assert not found.passed
+        for words in wrong.says:
+            assert words in self.said(found), found
+        worth = lab_called(self.catalogue.lab).task_called(wrong.task).points
+        assert self.catalogue.points(wrong) <= wrong.most * worth, found
+
+    def test_a_right_cell_has_full_marks(self, right: Cell) -> None:
+        """Another way is as good as ours."""
+        worth = lab_called(self.catalogue.lab).task_called(right.task).points
+        assert self.catalogue.points(right) == worth, self.catalogue.verdict(
+            right.task, self._asked(right)
+        )
+
+    def test_there_are_enough_of_them(self) -> None:
+        """Three mistakes a task, and another way."""
+        for task in self.catalogue.tasks:
+            assert sum(one.task == task.id for one in self.catalogue.wrong) >= 3, task.id
+            assert any(one.task == task.id for one in self.catalogue.right), task.id
+
+    def _asked(self, one: Cell) -> dict[str, Any]:
+        task = lab_called(self.catalogue.lab).task_called(one.task)
+        return {task.asks: self.catalogue.written(one)}
+
+
+class NamedOnHidden(CatalogueTests):
+    """The same, and a mistake is named by its hidden cases alone."""
+
+    def test_mistakes_are_named_on_hidden_cases_too(self) -> None:
+        """Of a hidden case only whole sentences of ours are told: each look is one."""
+        judge = Judge(self.catalogue.lab)
+        for one in self.catalogue.wrong:
+            told = self.catalogue.told_of_hidden(judge, one)
+            assert told, one
+            assert _GENERAL not in told, one
+
+
+def assert_hidden_cases_are_other(
+    lab: str, least: int = 6, fewer: Mapping[str, int] | None = None
+) -> None:
+    """A task has at least so many hidden cases (``fewer`` by task), and none of them is public."""
+    for task in lab_called(lab).tasks:
+        if task.is_of_file:
+            continue
+        public = [case.given for case in lab_called(lab).public_cases(task.id)]
+        hidden = [case.given for case in hidden_of(lab).graded_cases(task.id)[len(public) :]]
+        assert len(hidden) >= (fewer or {}).get(task.id, least), task.id
+        assert not [given for given in hidden if given in public], task.id
