@@ -39,10 +39,6 @@ ATTACKERS = 6
 ATTACKS = [attack for group in GROUPS.values() for attack in group]
 
 
-_NO_NOTEBOOK = "notes in meta"
-"""Right as a function; it overwrites what the notebook's later cells read, at home as well."""
-
-
 class Spent(Thread):
     """Seconds of the processor that a process and all below it use, while it runs."""
 
@@ -70,7 +66,7 @@ class Spent(Thread):
 
 
 def _change(number: int) -> Change:
-    changes = [change for change in (*RIGHT, *WRONG) if change.name != _NO_NOTEBOOK]
+    changes = (*RIGHT, *WRONG)
     return changes[number * 7 % len(changes)]
 
 

@@ -66,6 +66,16 @@ _LENDING = next(change for change in WRONG if change.function == "recompute_set"
 SOME = (_LENDING, *WRONG[::9], *RIGHT[::6])
 
 
+def test_what_one_task_does_to_the_graph_costs_no_other(grader: Grader) -> None:
+    """Notes in meta, over ours: right, although the notebook's own graph has them then."""
+    notes = next(change for change in RIGHT if change.name == "notes in meta")
+    notebook = notebook_of(notes.function)
+    graded = grader.grade(Submission("notes", alone(with_change(notes), notebook), {}))
+    own = [task for task in graded.verdict.tasks if task.notebook == notebook]
+    assert {task.id for task in own} >= {"1.1", "1.2", "1.3", "1.4", "1.5"}
+    assert {task.id: task.points for task in own} == {task.id: task.max_points for task in own}
+
+
 def test_points_are_those_of_the_same_halves_in_one_process(
     grader: Grader, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -195,6 +195,7 @@ HIDDEN: Given = {
         "slow memory": (5122, 5122, "bf16", NARROW),
         "whole numbers": (8194, 28674, "int8", NARROW),
         "too small to cross": (386, 514, "int8", NARROW),
+        "as large as it must not be": (20, 20, "fp32", TOY),
         "fast memory": (2050, 130, "fp16", BROAD),
         "a board": (3074, 12290, "int8", BOARD),
         "a narrow output": (16386, 402, "bf16", H100),

@@ -87,6 +87,8 @@ def _claims(rng: random.Random) -> list[Claim]:
     second, l2 = first - rng.randint(9, lines // 3), rng.randint(9, lines - 9)
     macs = cycles * pes
     honest = Claim(macs, pes, cycles, lines, l2, first, second)
+    edges = [honest._replace(l2=0, second=first), honest._replace(second=first)]
+    edges.append(honest._replace(l2=1))
     return [
         honest._replace(macs=macs + rng.randint(1, pes - 1)),  # a division with a rest
         honest._replace(first=lines - 1, second=lines + 5),  # the first level, and asked
@@ -96,8 +98,9 @@ def _claims(rng: random.Random) -> list[Claim]:
         honest._replace(l2=0, second=first + 1),  # too many
         honest._replace(l2=lines, second=lines + rng.randint(1, 9)),  # they just fit
         honest._replace(l2=lines + 9, second=lines - 1, cycles=cycles // 2),  # three laws
-        honest,  # every element works in every cycle
-        honest._replace(l2=lines, second=lines),
+        # Right at the edge: every element works in every cycle, every line misses just once.
+        rng.choice(edges),
+        honest._replace(l2=rng.choice((1, lines)), first=lines, second=lines),
     ]
 
 

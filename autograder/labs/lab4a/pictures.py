@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from autograder.reference.rewrite import block_activations, rewrite
-from lab_utils.steps.draw.boxes import fold
+from lab_utils.steps.draw.boxes import fold, in_run_order
 from lab_utils.steps.draw.drawing import lanes_svg
 from lab_utils.steps.draw.plots import plot_memory
 from lab_utils.steps.memory import MemoryLine, live_bytes
@@ -34,7 +34,7 @@ def _pictures() -> dict[str, str]:
     plain = live_bytes(graph, program_order(graph))
     return {
         "memory_line.svg": _svg({"one training step of llm_mlp": plain}),
-        "clones.svg": lanes_svg(fold(clones)),
+        "clones.svg": lanes_svg(in_run_order(fold(clones))),
         "rewired.svg": _svg(
             {
                 "activations are kept": plain,

@@ -37,7 +37,7 @@ SIMULATE_RULES = (
 )
 
 #: Rules of task 5.6.
-CHOOSE_RULES = ("sum", "rise", "rise ends", "idle", "stop", "update", "ratio")
+CHOOSE_RULES = ("sum", "rise", "rise ends", "idle", "stop", "update", "ratio", "same peak")
 
 
 def careless_plan(
@@ -56,7 +56,7 @@ def careless_plan(
         t = best(idle, key=lambda c: c.ratio)
         remaining.remove(t)
         then = peak_of([c.node for c in (*chosen, t)])
-        if then[0] > now[0] and without != "rise":
+        if then[0] > now[0] - (without == "same peak") and without != "rise":
             if without == "rise ends":
                 break
             continue

@@ -50,6 +50,9 @@ BUDGETS = {
     "a budget below the floor": 1.2,
 }
 
+#: Here the budget is just what the plan comes to.
+_TO_THE_BYTE = 0.5
+
 
 def pretended_seconds(place: int, pace: int) -> int:
     """A known time for the operator at ``place``: neither rising nor falling, rarely equal."""
@@ -110,9 +113,8 @@ def plan_cases(name: str, graph: fx.Graph, most: int = 1) -> list[CaseData]:
             title = f"{name}, {words}" + f", other times {pace}" * (pace != _PACES[0])
             data = _choose_case(title, given, graph, seconds, plans, share)
             case, cases[pace, words] = Case(**data), data
-            wrong = {
-                r: careless_plan(records, peak_of, case.given["budget"], r) for r in CHOOSE_RULES
-            }
+            budget = case.given["budget"]
+            wrong = {rule: careless_plan(records, peak_of, budget, rule) for rule in CHOOSE_RULES}
             shows[pace, words] = {
                 rule
                 for rule, (drop, nbytes) in wrong.items()
@@ -306,6 +308,8 @@ def _choose_case(
     def watch(t: Candidate, _chosen: list[Candidate], remaining: list[Candidate]) -> None:
         ratios.append({c.node.name: c.ratio for c in (t, *remaining)})
 
+    if share == _TO_THE_BYTE:
+        budget = min(budget, reference.choose(graph, seconds, budget).nbytes)
     plan = reference.choose(graph, seconds, budget, watch)
     nbytes = {n.name: size for n, size in reference.candidates(graph).items()}
     return _case(

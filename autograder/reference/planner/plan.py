@@ -70,7 +70,7 @@ class Plan:
             return f"the budget of {size(self.budget)} is below {limit}. Best plan: {text}"
         return (
             f"no plan was found for the budget of {size(self.budget)}. Best plan: {text}; it holds "
-            f"most at {self.at_peak()}. Surely no plan is below {limit}"
+            f"most at {self.at_peak()}. {self.why_not_lower()}. Surely no plan is below {limit}"
         )
 
     def at_peak(self) -> str:
@@ -79,6 +79,25 @@ class Plan:
         line = live_bytes(graph, program_order(graph))
         alive = [f"{x.name} ({size(x.nbytes)} of {x.kind})" for x in line.alive(line.peak_step)]
         return f"{line.schedule.order[line.peak_step].name}: {', '.join(alive[:TOLD])}, …"
+
+    def why_not_lower(self) -> str:
+        """What each other fate of a value that is in memory at the peak would lead to."""
+        search = Search(self.step, self.budget)
+        choice = search.simulated(self.fates)
+        reasons, lower = [], 0
+        for index in search.worth_changing(choice):
+            value = self.step.values[index]
+            other = search.simulated(search.changed(choice.fates, index)).result
+            if other.peak < self.peak:
+                lower += 1
+                continue
+            at = self.step.order[other.places[0]].name
+            what = "rebuilt" if self.fates[index] == Fate.KEPT else "kept"
+            reasons.append((value.nbytes, f"{value.name} {what}: {size(other.peak)} at {at}"))
+        told = [words for _, words in sorted(reasons, reverse=True)[:TOLD]]
+        more = f", and {len(reasons) - TOLD} more" if len(reasons) > TOLD else ""
+        helps = f"; {lower} changes" if lower else "; no single change"
+        return f"Of what is in memory then, {'; '.join(told)}{more}{helps} leads lower"
 
 
 def plan(graph: fx.Graph, budget: int, seconds: Mapping[str, float]) -> Plan:

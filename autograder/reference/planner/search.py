@@ -75,6 +75,15 @@ class Search:
         """What ``fates`` lead to."""
         return Choice(tuple(fates), self.simulator.simulate(fates))
 
+    def changed(self, fates: Sequence[int], index: int) -> list[int]:
+        """The fates with that of one value turned: kept where it was rebuilt, and the reverse."""
+        changed, maker = list(fates), self.step.makers[self.step.values[index].maker]
+        fate = Fate.DROPPED if fates[index] == Fate.KEPT else Fate.KEPT
+        for value in maker.values:
+            if value == index or fates[value] == Fate.REPEATED:
+                changed[value] = fate
+        return changed
+
     def rank(self, choice: Choice) -> tuple[int, float]:
         """Less is better: first within the budget, then cheap."""
         return max(choice.result.peak, self.budget), choice.result.seconds

@@ -16,7 +16,7 @@ from lab_utils.kit.charts.colors import NEEDLESS, WRONG
 from lab_utils.kit.charts.drawn import Drawing, drawing, drawing_of_words
 from lab_utils.steps.compare.differences import Diff, Differs
 from lab_utils.steps.draw.blocks import between
-from lab_utils.steps.draw.boxes import Arrow, Picture, fold, stand_ins
+from lab_utils.steps.draw.boxes import Arrow, Picture, fold, in_run_order, stand_ins
 from lab_utils.steps.draw.lanes import LANES, Emphasis, lanes_svg
 
 _MOST = 24  # boxes; the words tell the rest
@@ -61,9 +61,13 @@ def draw_differences(
     shown = set(list(dict.fromkeys(named))[:_MOST])
     known = {(a.source, a.target, a.control) for a in marked}
     arrows = [a for a in mine.arrows if (a.source, a.target, a.control) not in known]
-    whole = between(Picture((*mine.boxes, *absent), (*arrows, *marked)), shown)
+    there = between(Picture(mine.boxes, (*arrows, *marked)), shown)
+    whole = between(Picture((*in_run_order(there).boxes, *absent), (*arrows, *marked)), shown)
     lanes = [lane for lane in LANES if any(box.lane == lane for box in whole.boxes)]
-    caption = "Red and dashed: missing. Grey and thick: not wanted."
+    caption = (
+        "Red and dashed: missing. Grey and thick: not wanted. The numbers are the order in which "
+        "yours runs."
+    )
     return drawing(
         lambda alone: lanes_svg(whole, lanes, Emphasis(ringed), alone), words or caption, caption
     )

@@ -10,7 +10,7 @@ from lab_utils.kit.charts.drawn import Drawing
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.words import size
 from lab_utils.steps.draw.blocks import WORK, as_blocks, between, module_paths, parts, split
-from lab_utils.steps.draw.boxes import Picture, fold
+from lab_utils.steps.draw.boxes import Picture, fold, in_run_order
 from lab_utils.steps.draw.facts import facts_of
 from lab_utils.steps.draw.lanes import LANES, Emphasis, lanes_svg
 from lab_utils.steps.draw.plots import line_in_words, unit_of
@@ -30,10 +30,11 @@ def draw_graph(graph: fx.Graph) -> Drawing:
     present = {box.lane for box in picture.boxes}
     head = summary(graph, picture, line)
     words = f"{head}\n{line_in_words(line)}" if line else head
+    in_order = in_run_order(picture)
     if len(picture.boxes) <= FEW:
         lanes = [lane for lane in LANES if lane in present]
-        html = f"<p>{escape(head)}</p>{lanes_svg(picture, lanes, emphasis, alone=False)}"
-        return Drawing(html, lanes_svg(picture, lanes), words)
+        html = f"<p>{escape(head)}</p>{lanes_svg(in_order, lanes, emphasis, alone=False)}"
+        return Drawing(html, lanes_svg(in_order, lanes), words)
     lanes = [lane for lane in WORK if lane in present]
     paths = module_paths(graph)
     blocks = split(picture.boxes, paths)
@@ -49,7 +50,7 @@ def draw_graph(graph: fx.Graph) -> Drawing:
         if len(divided) > 1:
             opened = as_blocks(picture, divided)
         else:
-            opened = between(picture, {box.name for box in block.boxes})
+            opened = between(in_order, {box.name for box in block.boxes})
         inside = lanes_svg(opened, lanes, emphasis, alone=False)
         shown.append(f"<details><summary>{escape(summed)}</summary>{inside}</details>")
     if room < 0:

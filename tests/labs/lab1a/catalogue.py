@@ -498,3 +498,20 @@ RIGHT = (
         "return high",
     ),
 )
+
+#: Mutants that are right as well: part of the changed line, and why.
+EQUIVALENT = (
+    ("2.3", "/ 1000000000001.0", "a millionth of a millionth is no difference"),
+    ("2.3", "/ 999999999999.0", "a millionth of a millionth is no difference"),
+    (
+        "2.4",
+        "layer_names(model)",
+        "an order of names means nothing, and the first is not one of these",
+    ),
+    (
+        "2.5",
+        "layer_names(model)",
+        "an order of names means nothing, and the first is not one of these",
+    ),
+    ("2.7", "gain > 1", "sizes are whole: a gain of at most one FLOP would be a batch of billions"),
+)

@@ -571,3 +571,17 @@ RIGHT = (
         "    'all fits': c.l2 >= c.lines and c.second != c.lines}.items() if bad}",
     ),
 )
+
+_NEAR = "designs lie further apart than a constant that is off by one: the same ones win"
+#: Mutants that are right as well: the task, part of the changed line, and why.
+EQUIVALENT = (
+    ("1.3", "random.Random(", "any trace with the anomaly is an answer"),
+    ("1.3", "trace = [rng.randrange(size", "any trace with the anomaly is an answer"),
+    ("1.4", "coming = [*fetch[1:], 1]", "no tile computes for less than a cycle"),
+    ("1.4", "strict=False", "the lists are of one length"),
+    ("1.5", "list(sorted(points, key=", "the last one is beaten by another"),
+    ("1.5", "return worth", "it only tells ties from noise in the last digits"),
+    ("1.5", "return round(worth, ", "it only tells ties from noise in the last digits"),
+    ("1.5", "* p.height * p.width", _NEAR),
+    ("1.5", "worth = p.efficiency if goal == 'efficiency' else 17", _NEAR),
+)

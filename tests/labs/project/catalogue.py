@@ -610,3 +610,42 @@ RIGHT_TABLES = (
         _each(lambda row: {c: repr(5000 * float(row[c])) for c in (*_TIMES, "total") if c in row}),
     ),
 )
+
+_ORDER = "in which order they are looked at makes no difference"
+_ENDS = "the first node is given to the step, the last one is its output: neither is an operator"
+_GIVEN = "what is given is kept in any case"
+_LAST = "the last step is an update: nothing is made there, and it is not the peak"
+#: Mutants that are right as well: the task, part of the changed line, and why.
+EQUIVALENT = (
+    ("5.1", "the other way round", _ORDER),
+    ("5.1", "list(graph.nodes)[", _ENDS),
+    ("5.1", "if in_backward(node)", "what the output reads is handed back, and no candidate"),
+    ("5.2", "the other way round", "inputs still come before their readers"),
+    ("5.2", "if True:", "views on the path take no time, and may be told"),
+    ("5.2", "if read in kept:", _GIVEN),
+    ("5.3", "list(graph.nodes)[", _ENDS),
+    ("5.3", "the other way round", _ORDER),
+    ("5.3", "if True:", "what is given or handed back is no candidate"),
+    ("5.4", "the other way round", _ORDER),
+    ("5.5", "list(graph.nodes)[", _ENDS),
+    ("5.5", "the other way round", _ORDER),
+    ("5.5", "list(enumerate(runs))[:-1]", _LAST),
+    ("5.5", "list(range(len(runs)))[:-1]", _LAST),
+    ("5.5", "end = len(runs) - 2", _LAST),
+    ("5.5", "list(first.items())[:-1]", "what is made last of all is made after the peak"),
+    ("5.5", "outputs(graph).values()))[1:]", "the first weight is updated at the very end"),
+    ("5.5", "outputs(graph).values()))[:-1]", "an updated weight lies where it was given"),
+    ("5.5", "if False:", "given values as steps of their own hold nothing more"),
+    ("5.5", "left out: pass", "given values as steps of their own hold nothing more"),
+    ("5.5", "first = {piece: 1 ", "step 1 holds all that step 0 holds"),
+    ("5.5", "if held >= peak:", "any node of a peak that is met twice is right"),
+    ("5.5", "change = [0] * (len(runs) + 2)", "there is a place more at the end, and no step"),
+    ("5.5", "lost = {n for n in graph.nodes if is_early(n)} - kept", _GIVEN),
+    ("5.5", "[(s, True) for s in memory[n]]", "the mark of what is given is but a name"),
+    ("5.6", "c.last_forward <= now.node", "peaks lie in backward, after all uses in forward"),
+    ("6.1", "list(graph.nodes)[", _ENDS),
+    ("6.1", "before, total = ({}, 1.0)", "only differences of these times count"),
+    ("6.3", "and in_backward(n)])[1:]", "backward begins at the loss, which reads no activation"),
+    ("6.3", "and in_backward(n)])[:-1]", "the last node is an update, which reads no activation"),
+    ("6.3", "the other way round", _ORDER),
+)

@@ -14,7 +14,7 @@ from lab_utils.kit.charts.drawn import Drawing, drawing, stacked
 from lab_utils.kit.task import Case
 from lab_utils.labs.graphs.replies import graph_of
 from lab_utils.steps.draw.blocks import WORK, between
-from lab_utils.steps.draw.boxes import fold
+from lab_utils.steps.draw.boxes import fold, numbered
 from lab_utils.steps.draw.lanes import LANES, Emphasis, lanes_svg
 
 Fields = Mapping[str, Any]
@@ -41,7 +41,7 @@ def candidates(case: Case, answer: Mapping[str, float]) -> Drawing:
 def rebuild(case: Case, answer: Mapping[str, list[str]]) -> Drawing:
     """Sources and path on the graph."""
     marks = _marked(answer, case.wanted)
-    return _on_graph(graph_of(case.given["graph"]), marks, LANES, whole=False)
+    return _on_graph(graph_of(case.given["graph"]), marks, LANES, whole=False, order=answer["path"])
 
 
 def described(case: Case, answer: Sequence[Fields]) -> Drawing:
@@ -142,8 +142,13 @@ def _marked(mine: Mapping[str, Sequence[str]], wanted: Mapping[str, Sequence[str
     return marks
 
 
-def _on_graph(graph: fx.Graph, marks: Marks, lanes: Sequence[str], whole: bool) -> Drawing:
-    """The marks on the graph: the whole of it, or the marked nodes and what they read."""
+def _on_graph(
+    graph: fx.Graph, marks: Marks, lanes: Sequence[str], whole: bool, order: Sequence[str] = ()
+) -> Drawing:
+    """The marks on the graph: the whole of it, or the marked nodes and what they read.
+
+    ``order`` are nodes that run one after the other, and are numbered.
+    """
     picture = fold(graph)
     if not whole:
         near = {a.source for a in picture.arrows if a.target in marks} | set(marks)
@@ -152,12 +157,13 @@ def _on_graph(graph: fx.Graph, marks: Marks, lanes: Sequence[str], whole: bool) 
         replace(b, text=f"{b.name}: {marks[b.name][1]}") if b.name in marks else b
         for b in picture.boxes
     )
-    picture = replace(picture, boxes=told)
+    picture = numbered(replace(picture, boxes=told), order)
     present = [lane for lane in lanes if any(box.lane == lane for box in told)]
     ringed = {name: colour for name, (colour, _) in marks.items()}
     drawn = {box.name for box in told}
     views = [f"{name} ({word})" for name, (_, word) in marks.items() if name not in drawn]
-    caption = _READ_RINGS + (f" Not in the picture: {', '.join(views)}." if views else "")
+    caption = _READ_RINGS + (" The numbers are your order." if order else "")
+    caption += f" Not in the picture: {', '.join(views)}." if views else ""
     words = "\n".join(f"{name}: {word}" for name, (_, word) in marks.items())
     return drawing(
         lambda alone: lanes_svg(picture, present, Emphasis(ringed), alone), words, caption
