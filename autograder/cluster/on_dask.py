@@ -62,7 +62,7 @@ def _jobqueue(name: str, workers: int, private: Path) -> object:
 
     if not hasattr(dask_jobqueue, name):
         raise LabError(f"{name} is no cluster of dask-jobqueue: SLURMCluster, PBSCluster, …")
-    private.mkdir(parents=True, exist_ok=True)
+    private.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = getattr(dask_jobqueue, name)(
         security=True,
         shared_temp_directory=str(private),
