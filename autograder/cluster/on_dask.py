@@ -62,8 +62,12 @@ def _jobqueue(name: str, workers: int, private: Path) -> object:
 
     if not hasattr(dask_jobqueue, name):
         raise LabError(f"{name} is no cluster of dask-jobqueue: SLURMCluster, PBSCluster, …")
-    private.mkdir(parents=True, exist_ok=True)
-    made = getattr(dask_jobqueue, name)(security=True, shared_temp_directory=str(private))
+    private.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made = getattr(dask_jobqueue, name)(
+        security=True,
+        shared_temp_directory=str(private),
+        scheduler_options={"dashboard_address": "127.0.0.1:0"},
+    )
     made.scale(jobs=workers)
     return made
 

@@ -73,6 +73,7 @@ class Slurm:
             return
         self._queue.end_all()  # what a run has left that was cut off
         shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(mode=0o700, parents=True)  # logs name students
         try:
             yield from self._each(left)
         finally:

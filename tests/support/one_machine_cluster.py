@@ -43,6 +43,7 @@ SchedulerParameters=batch_sched_delay=0,sched_min_interval=0
 ReturnToService=2
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
+MessageTimeout=100
 SlurmctldTimeout=300
 SlurmdTimeout=300
 KillWait=2

@@ -18,7 +18,7 @@ from autograder.labs.lab0.sample_class import CLASS, FILES
 
 LAB = "lab0"
 #: It takes its time, so that there is a middle in which a worker can die.
-SLOW = Change(ADDED, "", "import time\ntime.sleep(2)")
+SLOW = Change(ADDED, "", "import time\ntime.sleep(5)")
 MORE = tuple(Example(student(first, "Slow"), (SLOW,)) for first in ("Mary", "Niklaus", "Olive"))
 WANTED = {
     "aturing": 0.75,

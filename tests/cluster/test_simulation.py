@@ -1,0 +1,37 @@
+"""The simulated cluster against what can be counted by hand."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.benchmarks.simulated_cluster import Costs, seconds
+
+costs = st.builds(Costs, *[st.floats(0, 10) for _ in range(5)])
+
+
+def test_one_worker_one_slice() -> None:
+    assert seconds(Costs(0.5, 7, 3, 0.25, 10), 4, 1) == 4 * 0.5 + 10 + 7 + 4 * 3 + 0.25
+
+
+def test_slices_start_anew_and_workers_share_them() -> None:
+    assert seconds(Costs(0, 7, 3, 0), 40, 1, size=20) == 2 * (7 + 60)
+    assert seconds(Costs(0, 7, 3, 0), 40, 2, size=20) == 7 + 60
+    assert seconds(Costs(0, 7, 3, 0), 60, 2, size=20) == 2 * (7 + 60)
+
+
+def test_a_slow_coordinator_is_the_limit() -> None:
+    assert seconds(Costs(0, 0, 1, 10), 100, 100, size=1) == 1 + 100 * 10
+
+
+@given(costs, st.integers(1, 200), st.integers(1, 30), st.integers(1, 30))
+def test_never_faster_than_the_work_allows(
+    costs: Costs, submissions: int, workers: int, size: int
+) -> None:
+    took = seconds(costs, submissions, workers, size)
+    alone = submissions * (costs.collect + costs.store)
+    work = costs.queue + costs.start + submissions * costs.each / workers
+    rounding = 1 + 1e-9
+    assert took * rounding >= alone
+    assert took * rounding >= submissions * costs.collect + work
+    assert seconds(costs, submissions, workers + 1, size) <= took * rounding
