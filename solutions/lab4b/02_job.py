@@ -725,9 +725,7 @@ def network_yml(dims: tuple[Dim, ...]) -> str:
         "bandwidth": [dim.bandwidth / 2**30 for dim in dims],
         "latency": [dim.latency * 1e9 for dim in dims],
     }
-    return "".join(
-        f"{key}: [ {', '.join(map(str, values))} ]\n" for key, values in lists.items()
-    )
+    return "".join(f"{key}: [ {', '.join(map(str, values))} ]\n" for key, values in lists.items())
     ### END SOLUTION
 
 

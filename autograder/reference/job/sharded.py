@@ -171,7 +171,9 @@ class ShardedLayer:
         return made
 
     def _each(self, run: Callable[..., torch.Tensor], *lists: Tensors) -> Tensors:
-        return tuple(run(rank, *one) for rank, one in zip(self.ranks, zip(*lists, strict=True), strict=True))
+        return tuple(
+            run(rank, *one) for rank, one in zip(self.ranks, zip(*lists, strict=True), strict=True)
+        )
 
     def _forward(self, *tokens: torch.Tensor) -> Tensors:
         width = (self.model.width,)

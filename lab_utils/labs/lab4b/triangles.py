@@ -141,8 +141,7 @@ def _colour(share: float) -> tuple[str, str]:
     place = min(int(at), len(_COLOURS) - 2)
     part = at - place
     mixed = [
-        round(a + (b - a) * part)
-        for a, b in zip(_COLOURS[place], _COLOURS[place + 1], strict=True)
+        round(a + (b - a) * part) for a, b in zip(_COLOURS[place], _COLOURS[place + 1], strict=True)
     ]
     light = 0.299 * mixed[0] + 0.587 * mixed[1] + 0.114 * mixed[2]
     return f"rgb({','.join(map(str, mixed))})", _INKS[0] if light > 125 else _INKS[1]
@@ -155,11 +154,11 @@ def _cell(at: tuple[float, float], row: Row, share: float, fits: bool) -> list[s
     box = rectangle(x + 1, y + 1, _CELL_W - 2, _CELL_H - 2, fill=fill, rx=3)
     middle, faded = x + _CELL_W / 2, "" if fits else ' opacity="0.38"'
     # What is faded shows the page: its own ink would not be readable on a dark one.
-    colour = ink if fits else "currentColor"
+    look = {"text_anchor": "middle", "fill": ink if fits else "currentColor"}
     numbers = [
-        text(middle, y + 14, f"{row.seconds:.3g} s", text_anchor="middle", font_size=10, fill=colour),
-        text(middle, y + 27, f"dp {row.strategy.dp}", text_anchor="middle", font_size=9, fill=colour),
-    ]  # fmt: skip
+        text(middle, y + 14, f"{row.seconds:.3g} s", font_size=10, **look),
+        text(middle, y + 27, f"dp {row.strategy.dp}", font_size=9, **look),
+    ]
     box = f"<g{faded}><title>{told}</title>{box}</g>"
     return [box, *numbers]
 
@@ -171,7 +170,9 @@ def _marks(at: tuple[float, float], star: bool, ring: bool) -> list[str]:
         points = []
         for place in range(10):
             size, turn = (6.5, 2.8)[place % 2], math.pi * (place / 5 - 0.5)
-            points.append(f"{x + 42 + size * math.cos(turn):.1f},{y + 8 + size * math.sin(turn):.1f}")
+            points.append(
+                f"{x + 42 + size * math.cos(turn):.1f},{y + 8 + size * math.sin(turn):.1f}"
+            )
         body.append(f'<polygon points="{" ".join(points)}" fill="{ORANGE}" stroke="#fff"/>')
     if ring:
         body.append(
