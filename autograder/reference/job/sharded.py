@@ -224,7 +224,7 @@ class ShardedLayer:
         self.notes.phase = "update"
         found = {}
         for name in self.whole:
-            grads = tuple(rank[name].grad for rank in self.ranks)
+            grads = tuple(g for rank in self.ranks if (g := rank[name].grad) is not None)
             if len(self.groups["copies"][0]) > 1:
                 self.notes.add("copies", grads[0], *_BOTH)
             summed = _summed(self.groups["copies"], grads)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from lab_utils.kit.charts.axes import turned
 from lab_utils.kit.charts.colors import ORANGE
@@ -199,7 +200,7 @@ def _frontier(
         return row is not None and row.nbytes <= room * 1e9
 
     body = []
-    look = {"stroke_width": 3, "stroke": ORANGE, "stroke_linecap": "round"}
+    look: dict[str, Any] = {"stroke_width": 3, "stroke": ORANGE, "stroke_linecap": "round"}
     for y in range(len(tps)):
         for x in range(len(sps)):
             if not fits(y, x):

@@ -6,7 +6,7 @@ autograd on tensors without data, a search through all strategies, a scan of all
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
@@ -107,12 +107,15 @@ def _rows(name: str, model: Transformer, job: Job, state: int) -> list[list[Any]
 def _best(system: str, model: Transformer, job: Job, state: int, room: float | str | None) -> Any:
     """``room`` is in GB, or says how it lies to the bytes of a strategy that would win."""
     rows = _rows(system, model, job, state)
-    if isinstance(room, str):
-        levels = sorted({row[2] for row in rows})
-        full = next(n for n in levels[2:] if _fastest(rows, n)[2] == n and n / 1e9 * 1e9 == n)
-        room = {"to the last byte": full / 1e9, "three per cent less": full / 1e9 / 1.03}[room]
-    best = _fastest(rows, float("inf") if room is None else room * 1e9)
-    return {"rows": rows, "room": room}, {"best": best and best[0]}
+    given = _room(rows, room) if isinstance(room, str) else room
+    best = _fastest(rows, float("inf") if given is None else given * 1e9)
+    return {"rows": rows, "room": given}, {"best": best and best[0]}
+
+
+def _room(rows: list[list[Any]], how: str) -> float:
+    levels = sorted({row[2] for row in rows})
+    full = next(n for n in levels[2:] if _fastest(rows, n)[2] == n and n / 1e9 * 1e9 == n)
+    return float({"to the last byte": full / 1e9, "three per cent less": full / 1e9 / 1.03}[how])
 
 
 def _fastest(rows: list[list[Any]], most: float) -> Any:
@@ -138,7 +141,7 @@ def _yml(*dims: Dim) -> Any:
     return {"dims": [asdict(dim) for dim in dims]}, {}
 
 
-_MAKE = {
+_MAKE: dict[str, Callable[..., Any]] = {
     "2.1": _direct,
     "2.2": _halving,
     "2.3": _hierarchical,
