@@ -172,12 +172,12 @@ def _marks(at: tuple[float, float], star: bool, ring: bool) -> list[str]:
         for place in range(10):
             size, turn = (6.5, 2.8)[place % 2], math.pi * (place / 5 - 0.5)
             points.append(
-                f"{x + 42 + size * math.cos(turn):.1f},{y + 8 + size * math.sin(turn):.1f}"
+                f"{x + 43 + size * math.cos(turn):.1f},{y + 25 + size * math.sin(turn):.1f}"
             )
         body.append(f'<polygon points="{" ".join(points)}" fill="{ORANGE}" stroke="#fff"/>')
     if ring:
         body.append(
-            f'<circle cx="{x + 8}" cy="{y + 8}" r="4.5" fill="#fff" stroke="{ORANGE}" '
+            f'<circle cx="{x + 8}" cy="{y + 25}" r="4.5" fill="#fff" stroke="{ORANGE}" '
             f'stroke-width="2.4"/>'
         )
     return body
