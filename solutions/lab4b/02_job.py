@@ -636,8 +636,8 @@ print(f"one byte for everything, no optimizer: {(theirs.state + theirs.kept) / 1
 
 # %% [markdown]
 # Weights of 60 billion numbers in BF16 are 119 GB before anything runs, and training needs
-# gradients and Adam's moments too. With one byte a number and no optimizer you get the published
-# 67 GB. A strategy that does not cut the weights (tp = 1, no ZeRO) never fits into 80 GB.
+# gradients and Adam's moments too. With one byte a number and no optimizer you are within a GB of
+# the published 67. A strategy that does not cut the weights (tp = 1, no ZeRO) never fits into 80 GB.
 #
 # ## Task 2.9: how much faster the links would have to be (½ point, about 15 lines)
 #

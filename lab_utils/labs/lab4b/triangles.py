@@ -54,7 +54,7 @@ class StrategyMap(Live):
         self.room = w.SelectionSlider(
             options=options, value=room, description="memory", layout={"width": "60%"}
         )
-        self.system = w.ToggleButtons(options=list(systems))
+        self.system = w.ToggleButtons(options=list(systems), style={"button_width": "auto"})
         self.picture = w.HTML()
         for control in (self.room, self.system):
             control.observe(lambda _: self._move(), "value")
