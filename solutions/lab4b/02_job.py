@@ -796,5 +796,5 @@ for name, model in (("as the course has it", LLAMA_70B), ("the real Llama 2 70B"
 #
 # Left out on purpose: the optimizer's own step, the embedding and the loss, ZeRO (which would cut
 # the state by dp and change the frontier), FlashAttention, and contention between groups that share
-# links: a whole ring belongs to one axis here. The course's pipelines (pp > 1) are in the simulator
-# (`stage_traces` writes one trace for each stage), and not in the tasks.
+# links: a whole ring belongs to one axis here. The course's pipelines (pp > 1) are in the simulator,
+# and not in the tasks: give `simulate` what your `one_f_one_b` of Lab 3B returns as a seventh argument.

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from autograder.reference.job import schedules
 from autograder.reference.job.search import layer_traffic
+from autograder.reference.training.memory import schedule
 from lab_utils.instruments.network.astrasim import read_network, read_system
 from lab_utils.instruments.network.dims import FULLY_CONNECTED, RING, SWITCH, Dim, System, divide
 from lab_utils.instruments.network.job import axes_of, simulate
@@ -107,13 +108,16 @@ def test_what_cannot_be_divided_is_said() -> None:
         divide(RINGS.dims, {"tp": 64, "dp": 2})
     with pytest.raises(LabError, match="takes 8 ranks, rings has 64"):
         axes_of(RINGS, Strategy(8))
+    with pytest.raises(LabError, match="a pipeline of 2 stages needs a schedule"):
+        stage_traces(MODEL, Job(64, 8, 1, "bf16"), Strategy(pp=2), layer_traffic)
     with pytest.raises(LabError, match="cuts tokens into unequal parts"):
         stage_traces(MODEL, Job(63, 8, 1, "bf16"), Strategy(sp=2), layer_traffic)
 
 
 def test_traces_come_back_as_they_went(tmp_path: Path) -> None:
     strategy = Strategy(2, 2, 2, 2, True)
-    traces = stage_traces(MODEL, Job(64, 8, 2, "bf16"), strategy, layer_traffic)
+    steps = [schedule(stage, 2, 2) for stage in range(2)]
+    traces = stage_traces(MODEL, Job(64, 8, 2, "bf16"), strategy, layer_traffic, steps)
     write_traces(tmp_path, "job", traces, groups_of(strategy))
     assert read_traces(tmp_path, "job") == traces
     assert (tmp_path / "job.groups.json").exists()
@@ -171,7 +175,9 @@ def test_a_pipeline_is_as_idle_as_it_must_be(micro_batches: int) -> None:
     headless = Transformer("small", 8, 64, 4, 4, 16, 256, False, 1, 64)
     free = System("free", (Dim(RING, 4, 1e30, 0.0),), MACHINE)
     job = Job(64, 8, micro_batches, "bf16")
-    pipeline = simulate(headless, job, Strategy(pp=4), free, layer_traffic, schedules.seconds)
+    steps = [schedule(stage, 4, micro_batches) for stage in range(4)]
+    how = (layer_traffic, schedules.seconds, steps)
+    pipeline = simulate(headless, job, Strategy(pp=4), free, *how)
     beat = pipeline.gpu / micro_batches
     assert pipeline.wall == pytest.approx(beat * (micro_batches + 3), rel=1e-2)
 
