@@ -636,8 +636,8 @@ print(f"one byte for everything, no optimizer: {(theirs.state + theirs.kept) / 1
 
 # %% [markdown]
 # Weights of 60 billion numbers in BF16 are 119 GB before anything runs, and training needs
-# gradients and Adam's moments too. With one byte a number and no optimizer you get the published
-# 67 GB. A strategy that does not cut the weights (tp = 1, no ZeRO) never fits into 80 GB.
+# gradients and Adam's moments too. With one byte a number and no optimizer you are within a GB of
+# the published 67. A strategy that does not cut the weights (tp = 1, no ZeRO) never fits into 80 GB.
 #
 # ## Task 2.9: how much faster the links would have to be (½ point, about 15 lines)
 #
@@ -725,9 +725,7 @@ def network_yml(dims: tuple[Dim, ...]) -> str:
         "bandwidth": [dim.bandwidth / 2**30 for dim in dims],
         "latency": [dim.latency * 1e9 for dim in dims],
     }
-    return "".join(
-        f"{key}: [ {', '.join(map(str, values))} ]\n" for key, values in lists.items()
-    )
+    return "".join(f"{key}: [ {', '.join(map(str, values))} ]\n" for key, values in lists.items())
     ### END SOLUTION
 
 
@@ -798,5 +796,5 @@ for name, model in (("as the course has it", LLAMA_70B), ("the real Llama 2 70B"
 #
 # Left out on purpose: the optimizer's own step, the embedding and the loss, ZeRO (which would cut
 # the state by dp and change the frontier), FlashAttention, and contention between groups that share
-# links: a whole ring belongs to one axis here. The course's pipelines (pp > 1) are in the simulator
-# (`stage_traces` writes one trace for each stage), and not in the tasks.
+# links: a whole ring belongs to one axis here. The course's pipelines (pp > 1) are in the simulator,
+# and not in the tasks: give `simulate` what your `one_f_one_b` of Lab 3B returns as a seventh argument.

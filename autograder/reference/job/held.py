@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import torch
 from torch import nn
@@ -77,6 +78,7 @@ def matrices(model: Transformer, strategy: Strategy) -> int:
     return model.layers * sum(one.numel() for one in parts) + table.weight.numel()
 
 
+@lru_cache(maxsize=1024)
 def device_memory(model: Transformer, job: Job, strategy: Strategy, state: int) -> Memory:
     """Bytes of one device when it is fullest."""
     rows = job.batch // strategy.dp // job.micro_batches * (job.tokens // strategy.sp)

@@ -32,7 +32,9 @@ def halving_doubling(ranks: int) -> Steps:
         kept = {}
         for rank in range(ranks):
             partner = rank ^ distance
-            given = {chunk for chunk in own[rank] if bool(chunk & distance) != bool(rank & distance)}
+            given = {
+                chunk for chunk in own[rank] if bool(chunk & distance) != bool(rank & distance)
+            }
             kept[rank] = own[rank] - given
             step.append(Send(rank, partner, tuple(sorted(given)), True))
         halves.append(step)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 
 from autograder.reference.job.held import device_memory
@@ -17,7 +16,7 @@ from lab_utils.instruments.shapes import Transformer
 
 def strategies(ranks: int) -> list[Strategy]:
     """Every strategy without a pipeline that uses all ranks."""
-    degrees = range(1, ranks + 1)
+    degrees = [n for n in range(1, ranks + 1) if ranks % n == 0]
     return [
         Strategy(dp, tp, sp, 1, again)
         for dp, tp, sp, again in product(degrees, degrees, degrees, (False, True))
@@ -46,16 +45,11 @@ def layer_traffic(model: Transformer, job: Job, strategy: Strategy) -> list[Traf
 
 
 def priced(
-    model: Transformer,
-    job: Job,
-    system: System,
-    state: int,
-    advance: Callable[[], None] = lambda: None,
+    model: Transformer, job: Job, system: System, state: int
 ) -> dict[Strategy, tuple[float, int]]:
     """Of every strategy the seconds of a step, and the bytes of a device."""
     found = {}
     for strategy in strategies(system.ranks):
         step = simulate(model, job, strategy, system, layer_traffic, seconds)
         found[strategy] = (step.wall, device_memory(model, job, strategy, state).total)
-        advance()
     return found

@@ -171,7 +171,9 @@ class ShardedLayer:
         return made
 
     def _each(self, run: Callable[..., torch.Tensor], *lists: Tensors) -> Tensors:
-        return tuple(run(rank, *one) for rank, one in zip(self.ranks, zip(*lists, strict=True), strict=True))
+        return tuple(
+            run(rank, *one) for rank, one in zip(self.ranks, zip(*lists, strict=True), strict=True)
+        )
 
     def _forward(self, *tokens: torch.Tensor) -> Tensors:
         width = (self.model.width,)
@@ -222,7 +224,7 @@ class ShardedLayer:
         self.notes.phase = "update"
         found = {}
         for name in self.whole:
-            grads = tuple(rank[name].grad for rank in self.ranks)
+            grads = tuple(g for rank in self.ranks if (g := rank[name].grad) is not None)
             if len(self.groups["copies"][0]) > 1:
                 self.notes.add("copies", grads[0], *_BOTH)
             summed = _summed(self.groups["copies"], grads)

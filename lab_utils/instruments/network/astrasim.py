@@ -15,7 +15,7 @@ from lab_utils.instruments.roofline import Machine
 from lab_utils.kit.errors import LabError
 
 LINK_GB = 2**30
-NANO = 1e-9
+PER_SECOND = 1e9  # nanoseconds
 ALGORITHM = {RING: "ring", FULLY_CONNECTED: "direct", SWITCH: "halvingDoubling"}
 """What runs on each kind of dimension."""
 _LISTS = ("topology", "npus_count", "bandwidth", "latency")
@@ -49,10 +49,12 @@ def read_network(text: str, ways: int = 1) -> tuple[Dim, ...]:
     for kind, size, bandwidth, latency in zip(*lists, strict=True):
         if kind not in ALGORITHM:
             raise LabError(f"network.yml: a topology is one of {', '.join(ALGORITHM)}")
-        if type(size) is not int or not all(isinstance(n, (int, float)) for n in (bandwidth, latency)):
+        if type(size) is not int or not all(
+            isinstance(n, (int, float)) for n in (bandwidth, latency)
+        ):
             raise LabError("network.yml: npus_count, bandwidth and latency are numbers")
         here = ways if kind == RING and size > 2 else 1
-        dims.append(Dim(kind, size, bandwidth * LINK_GB, latency * NANO, here))
+        dims.append(Dim(kind, size, bandwidth * LINK_GB, latency / PER_SECOND, here))
     return tuple(dims)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lab_utils.instruments.network.dims import Dim, System, divide
 from lab_utils.instruments.network.run import CollectiveSeconds, Step, run_traces
 from lab_utils.instruments.network.strategy import Strategy
-from lab_utils.instruments.network.workload import LayerTraffic, stage_traces
+from lab_utils.instruments.network.workload import LayerTraffic, Schedule, stage_traces
 from lab_utils.instruments.parallel import Job
 from lab_utils.instruments.shapes import Transformer
 from lab_utils.kit.errors import LabError
@@ -32,6 +32,7 @@ def simulate(
     system: System,
     traffic: LayerTraffic,
     seconds: CollectiveSeconds,
+    schedule: Schedule | None = None,
 ) -> Step:
     """The seconds of a training step.
 
@@ -42,11 +43,12 @@ def simulate(
         system: on what.
         traffic: says what ranks send each other in a layer.
         seconds: says what a collective takes on a part of the network.
+        schedule: what each stage of a pipeline does, in order; one stage needs none.
 
     Raises:
         LabError: the strategy does not fit the model, the job or the system.
     """
     axes = axes_of(system, strategy)
-    traces = stage_traces(model, job, strategy, traffic)
+    traces = stage_traces(model, job, strategy, traffic, schedule)
     link = axes["pp"][0] if axes["pp"] else None
     return run_traces(traces, system, job.dtype, axes, seconds, link)

@@ -14,20 +14,41 @@ from lab_utils.instruments.network.traces import COLL, COMP, RECV, SEND, Node
 from lab_utils.instruments.parallel import Job
 from lab_utils.instruments.roofline import item_bytes
 from lab_utils.instruments.shapes import Transformer
+from lab_utils.kit.errors import LabError
 
 LayerTraffic = Callable[[Transformer, Job, Strategy], Sequence[Traffic]]
+Schedule = Sequence[Sequence[tuple[str, int]]]
+"""For each stage, in order: ("F", micro-batch) and ("B", micro-batch), as in Lab 3B."""
 
 
 def stage_traces(
-    model: Transformer, job: Job, strategy: Strategy, traffic: LayerTraffic
+    model: Transformer,
+    job: Job,
+    strategy: Strategy,
+    traffic: LayerTraffic,
+    schedule: Schedule | None = None,
 ) -> list[list[Node]]:
     """The trace of one rank of each stage; all ranks of a stage do the same.
 
+    Args:
+        model: what is trained.
+        job: on how much.
+        strategy: spread how.
+        traffic: says what ranks send each other in a layer.
+        schedule: what each stage of a pipeline does, in order; one stage needs none.
+
     Raises:
-        LabError: the strategy cuts something into unequal parts.
+        LabError: the strategy cuts something into unequal parts, or a pipeline has no schedule.
     """
     layer, sent = layer_of(model, job, strategy), list(traffic(model, job, strategy))
-    return [_Stage(model, job, strategy, layer, sent, n).trace() for n in range(strategy.pp)]
+    if schedule is None and strategy.pp == 1:
+        schedule = [[(kind, n) for n in range(job.micro_batches) for kind in "FB"]]
+    if schedule is None or len(schedule) != strategy.pp:
+        raise LabError(f"a pipeline of {strategy.pp} stages needs a schedule with as many lists")
+    return [
+        _Stage(model, job, strategy, layer, sent, stage).trace(steps)
+        for stage, steps in enumerate(schedule)
+    ]
 
 
 def groups_of(strategy: Strategy) -> dict[str, list[list[int]]]:
@@ -43,16 +64,6 @@ def groups_of(strategy: Strategy) -> dict[str, list[list[int]]]:
 
     sizes = {"tp": (1, tp), "sp": (tp, sp), "copies": (tp, sp * dp), "pp": (tp * sp * dp, pp)}
     return {axis: alike(*at) for axis, at in sizes.items()}
-
-
-def one_f_one_b(stage: int, stages: int, micros: int) -> list[tuple[str, int]]:
-    """What a stage does, in order: ("F", micro-batch) and ("B", micro-batch)."""
-    ahead = min(stages - stage - 1, micros)
-    steps = [("F", micro) for micro in range(ahead)]
-    for micro in range(micros):
-        steps += [("F", micro + ahead)] if micro + ahead < micros else []
-        steps.append(("B", micro))
-    return steps
 
 
 class _Stage:
@@ -76,9 +87,8 @@ class _Stage:
         for one in traffic:
             self.sent.setdefault((one.phase, one.axis), []).append(one)
 
-    def trace(self) -> list[Node]:
-        """All nodes."""
-        steps = one_f_one_b(self.stage, self.strategy.pp, self.job.micro_batches)
+    def trace(self, steps: Sequence[tuple[str, int]]) -> list[Node]:
+        """All nodes, of these steps."""
         for kind, micro in steps:
             if kind == "F":
                 self._forward_pass(micro)

@@ -43,8 +43,8 @@ _TABLE = """
 
 
 def _strategy(key: str) -> Strategy:
-    *degrees, again = map(int, key.split("_"))
-    return Strategy(*degrees, recompute=bool(again))
+    dp, tp, sp, pp, again = map(int, key.split("_"))
+    return Strategy(dp, tp, sp, pp, bool(again))
 
 
 #: Llama-70B on System 1, a batch of 512 sequences of 1024 tokens.

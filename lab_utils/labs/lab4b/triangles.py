@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from lab_utils.kit.charts.axes import turned
 from lab_utils.kit.charts.colors import ORANGE
@@ -53,7 +54,7 @@ class StrategyMap(Live):
         self.room = w.SelectionSlider(
             options=options, value=room, description="memory", layout={"width": "60%"}
         )
-        self.system = w.ToggleButtons(options=list(systems))
+        self.system = w.ToggleButtons(options=list(systems), style={"button_width": "auto"})
         self.picture = w.HTML()
         for control in (self.room, self.system):
             control.observe(lambda _: self._move(), "value")
@@ -141,8 +142,7 @@ def _colour(share: float) -> tuple[str, str]:
     place = min(int(at), len(_COLOURS) - 2)
     part = at - place
     mixed = [
-        round(a + (b - a) * part)
-        for a, b in zip(_COLOURS[place], _COLOURS[place + 1], strict=True)
+        round(a + (b - a) * part) for a, b in zip(_COLOURS[place], _COLOURS[place + 1], strict=True)
     ]
     light = 0.299 * mixed[0] + 0.587 * mixed[1] + 0.114 * mixed[2]
     return f"rgb({','.join(map(str, mixed))})", _INKS[0] if light > 125 else _INKS[1]
@@ -155,11 +155,11 @@ def _cell(at: tuple[float, float], row: Row, share: float, fits: bool) -> list[s
     box = rectangle(x + 1, y + 1, _CELL_W - 2, _CELL_H - 2, fill=fill, rx=3)
     middle, faded = x + _CELL_W / 2, "" if fits else ' opacity="0.38"'
     # What is faded shows the page: its own ink would not be readable on a dark one.
-    colour = ink if fits else "currentColor"
+    look = {"text_anchor": "middle", "fill": ink if fits else "currentColor"}
     numbers = [
-        text(middle, y + 14, f"{row.seconds:.3g} s", text_anchor="middle", font_size=10, fill=colour),
-        text(middle, y + 27, f"dp {row.strategy.dp}", text_anchor="middle", font_size=9, fill=colour),
-    ]  # fmt: skip
+        text(middle, y + 14, f"{row.seconds:.3g} s", font_size=10, **look),
+        text(middle, y + 27, f"dp {row.strategy.dp}", font_size=9, **look),
+    ]
     box = f"<g{faded}><title>{told}</title>{box}</g>"
     return [box, *numbers]
 
@@ -171,11 +171,13 @@ def _marks(at: tuple[float, float], star: bool, ring: bool) -> list[str]:
         points = []
         for place in range(10):
             size, turn = (6.5, 2.8)[place % 2], math.pi * (place / 5 - 0.5)
-            points.append(f"{x + 42 + size * math.cos(turn):.1f},{y + 8 + size * math.sin(turn):.1f}")
+            points.append(
+                f"{x + 43 + size * math.cos(turn):.1f},{y + 25 + size * math.sin(turn):.1f}"
+            )
         body.append(f'<polygon points="{" ".join(points)}" fill="{ORANGE}" stroke="#fff"/>')
     if ring:
         body.append(
-            f'<circle cx="{x + 8}" cy="{y + 8}" r="4.5" fill="#fff" stroke="{ORANGE}" '
+            f'<circle cx="{x + 8}" cy="{y + 25}" r="4.5" fill="#fff" stroke="{ORANGE}" '
             f'stroke-width="2.4"/>'
         )
     return body
@@ -198,7 +200,7 @@ def _frontier(
         return row is not None and row.nbytes <= room * 1e9
 
     body = []
-    look = {"stroke_width": 3, "stroke": ORANGE, "stroke_linecap": "round"}
+    look: dict[str, Any] = {"stroke_width": 3, "stroke": ORANGE, "stroke_linecap": "round"}
     for y in range(len(tps)):
         for x in range(len(sps)):
             if not fits(y, x):

@@ -6,17 +6,18 @@ autograd on tensors without data, a search through all strategies, a scan of all
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from autograder.authoring.derived import CaseData, in_parts
 from autograder.labs.lab4b.cases import job_slips
-from autograder.labs.lab4b.cases.job_settings import HIDDEN, PUBLIC, Settings
+from autograder.labs.lab4b.cases.job_settings import HIDDEN, PUBLIC, SYSTEMS, Settings
 from autograder.reference.job import held, schedules, search, sharded
-from lab_utils.instruments.network.dims import Dim, System
+from lab_utils.instruments.network.dims import Dim
 from lab_utils.instruments.network.schedule import sent_by
 from lab_utils.instruments.network.strategy import Strategy
 from lab_utils.instruments.parallel import Job
@@ -97,17 +98,29 @@ def _strategies(ranks: int) -> Any:
     return {"ranks": ranks}, {"strategies": [_key(one) for one in search.strategies(ranks)]}
 
 
-def _best(
-    model: Transformer, job: Job, system: System, state: int, room: float | None, name: str = ""
-) -> Any:
-    """``room`` is in GB; ``name`` "exact" makes it what some strategy fills to the last byte."""
-    priced = search.priced(model, job, system, state)
-    if name == "exact":
-        room = sorted(nbytes for _, nbytes in priced.values())[20] / 1e9
-    rows = [[_key(one), seconds, nbytes] for one, (seconds, nbytes) in priced.items()]
-    fits = [row for row in rows if room is None or row[2] <= room * 1e9]
-    best = min(fits, key=lambda row: row[1])[0] if fits else None
-    return {"rows": rows, "room": room}, {"best": best}
+@lru_cache
+def _rows(name: str, model: Transformer, job: Job, state: int) -> list[list[Any]]:
+    priced = search.priced(model, job, SYSTEMS[name], state)
+    return [[_key(one), seconds, nbytes] for one, (seconds, nbytes) in priced.items()]
+
+
+def _best(system: str, model: Transformer, job: Job, state: int, room: float | str | None) -> Any:
+    """``room`` is in GB, or says how it lies to the bytes of a strategy that would win."""
+    rows = _rows(system, model, job, state)
+    given = _room(rows, room) if isinstance(room, str) else room
+    best = _fastest(rows, float("inf") if given is None else given * 1e9)
+    return {"rows": rows, "room": given}, {"best": best and best[0]}
+
+
+def _room(rows: list[list[Any]], how: str) -> float:
+    levels = sorted({row[2] for row in rows})
+    full = next(n for n in levels[2:] if _fastest(rows, n)[2] == n and n / 1e9 * 1e9 == n)
+    return float({"to the last byte": full / 1e9, "three per cent less": full / 1e9 / 1.03}[how])
+
+
+def _fastest(rows: list[list[Any]], most: float) -> Any:
+    fits = [row for row in rows if row[2] <= most]
+    return min(fits, key=lambda row: row[1]) if fits else None
 
 
 def _turning(one: dict[str, float], other: dict[str, float]) -> Any:
@@ -128,7 +141,7 @@ def _yml(*dims: Dim) -> Any:
     return {"dims": [asdict(dim) for dim in dims]}, {}
 
 
-_MAKE = {
+_MAKE: dict[str, Callable[..., Any]] = {
     "2.1": _direct,
     "2.2": _halving,
     "2.3": _hierarchical,

@@ -45,6 +45,7 @@ FLAT = _system("one switch", 300, 2000, _dim(SWITCH, 64, 12.5, 2000))
 THIRD = _system("rings, fast inside", 200, 1500, *(
     _dim(RING, 4, bandwidth, 80, 2) for bandwidth in (800, 200, 20)
 ))  # fmt: skip
+SYSTEMS = {one.name: one for one in (SYSTEM_1, SYSTEM_2, SLOW_SPINE, FLAT, THIRD)}
 SMALLER = replace(GPT_175B, layers=32, name="a third of GPT-175B")
 
 
@@ -86,10 +87,10 @@ PUBLIC: Settings = {
     },
     "2.7": {"four ranks": [(4,)], "six ranks": [(6,)], "64 ranks": [(64,)]},
     "2.8": {
-        "System 1, endless memory": [(LLAMA_70B, JOB, SYSTEM_1, 16, None)],
-        "System 1, 80 GB": [(LLAMA_70B, JOB, SYSTEM_1, 16, 80)],
-        "System 2, 80 GB": [(LLAMA_70B, JOB, SYSTEM_2, 16, 80)],
-        "System 1, 10 GB": [(LLAMA_70B, JOB, SYSTEM_1, 16, 10)],
+        "System 1, endless memory": [(SYSTEM_1.name, LLAMA_70B, JOB, 16, None)],
+        "System 1, 80 GB": [(SYSTEM_1.name, LLAMA_70B, JOB, 16, 80)],
+        "System 2, 80 GB": [(SYSTEM_2.name, LLAMA_70B, JOB, 16, 80)],
+        "System 1, 10 GB": [(SYSTEM_1.name, LLAMA_70B, JOB, 16, 10)],
     },
     "2.9": {
         "twice as much to wait for": [(_job(2, 1), _job(1, 2))],
@@ -199,17 +200,18 @@ HIDDEN: Settings = {
     },
     "2.8": {
         "a third system": [
-            (SMALLER, JOB, THIRD, 16, None),
-            (SMALLER, JOB, THIRD, 16, 80),
+            (THIRD.name, SMALLER, JOB, 16, None),
+            (THIRD.name, SMALLER, JOB, 16, 80),
         ],
         "eight by eight": [
-            (SMALLER, JOB, SLOW_SPINE, 16, 100),
-            (SMALLER, JOB, SLOW_SPINE, 16, 40),
+            (SLOW_SPINE.name, SMALLER, JOB, 16, 100),
+            (SLOW_SPINE.name, SMALLER, JOB, 16, 40),
         ],
-        "one switch": [(SMALLER, JOB, FLAT, 16, 80), (SMALLER, JOB, FLAT, 16, None)],
+        "one switch": [(FLAT.name, SMALLER, JOB, 16, 80), (FLAT.name, SMALLER, JOB, 16, None)],
         "just enough memory, and too little": [
-            (SMALLER, JOB, THIRD, 16, None, "exact"),
-            (SMALLER, JOB, THIRD, 16, 3),
+            (THIRD.name, SMALLER, JOB, 16, "to the last byte"),
+            (THIRD.name, SMALLER, JOB, 16, "three per cent less"),
+            (THIRD.name, SMALLER, JOB, 16, 3),
         ],
     },
     "2.9": {

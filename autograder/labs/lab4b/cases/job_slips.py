@@ -85,27 +85,35 @@ def of_memory(
     kinds = 3 if model.gated else 2
     matrices = 2 * model.width * (model.heads + model.kv_heads) * model.head
     matrices = model.layers * (matrices + kinds * model.width * model.hidden) // tp
+    stats = 16 * rows // tp
+    table = words * model.width
     found: dict[str, list[list[object]]] = {
         "state": [
             ["The table of words is missing.", state * matrices],
-            ["The head is the table of words: it counts once.", state * (matrices + 2 * words * model.width)],
+            ["The head is the table of words: it counts once.", state * (matrices + 2 * table)],
             ["These are the numbers, not their bytes.", right.state // state],
         ],
         "kept": [
             ["This is one layer: every layer keeps as much.", whole],
-            ["The means and deviations of the norms are missing: 16 bytes a token.", model.layers * (whole - 16 * rows // tp)],
+            [
+                "The means and deviations of the norms are missing: 16 bytes a token.",
+                (model.layers - 1) * kept + whole - stats
+                if strategy.recompute
+                else model.layers * (whole - stats),
+            ],
         ],
         "logits": [
             ["Three buffers are alive: logits, their softmax, their gradient.", right.logits // 3],
-            ["The loss works in FP32, whatever the dtype: 4 bytes a number.", right.logits * e // 4],
+            ["The loss works in FP32 always: 4 bytes a number.", right.logits * e // 4],
         ],
-    }  # fmt: skip
+    }
     if strategy.recompute:
+        inputs = model.layers * kept
         found["kept"] += [
-            ["The layer in work is whole: it is missing here.", model.layers * kept],
-            ["The layer in work counts once: its kept input is part of it.", model.layers * kept + whole],
+            ["The layer in work is whole: it is missing here.", inputs],
+            ["The layer in work counts once: its kept input is part of it.", inputs + whole],
             ["With recomputation a layer keeps its input alone.", model.layers * whole],
-        ]  # fmt: skip
+        ]
     return {
         part: [one for one in slips if one[1] != getattr(right, part)]
         for part, slips in found.items()

@@ -127,7 +127,10 @@ def ask_strategies(function: Any, given: Mapping[str, Any]) -> list[list[int]]:
 
 def ask_best(function: Any, given: Mapping[str, Any]) -> list[int] | None:
     """Task 2.8: one of the rows."""
-    rows = [Row(Strategy(*key[:4], bool(key[4])), *price) for key, *price in given["rows"]]
+    rows = [
+        Row(Strategy(dp, tp, sp, pp, bool(again)), seconds, nbytes)
+        for (dp, tp, sp, pp, again), seconds, nbytes in given["rows"]
+    ]
     told = function(rows, given["room"])
     return None if told is None else _strategy_told(told, "what you return")
 

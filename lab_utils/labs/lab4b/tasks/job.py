@@ -62,7 +62,5 @@ TASKS: tuple[Task, ...] = (
         "one, other",
         "a factor, or None if there is none",
     ),
-    Task(
-        "2.10", "a file for AstraSim", 0.25, "network_yml", "dims", "the text of a network.yml"
-    ),
+    Task("2.10", "a file for AstraSim", 0.25, "network_yml", "dims", "the text of a network.yml"),
 )

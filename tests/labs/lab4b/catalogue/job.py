@@ -121,12 +121,14 @@ _MEMORY = (
     "qo = (model.heads + model.kv_heads) * model.head\n"
     "layer = (2 * qo + (2 + model.gated) * model.hidden) * model.width // t\n"
     "words = (model.vocab + t - 1) // t\n"
-    "one = rows // t * (e * (4 * model.width + 2 * qo + (2 + 2 * model.gated) * model.hidden) + 16)\n"
+    "inner = (2 + 2 * model.gated) * model.hidden\n"
+    "one = rows // t * (e * (4 * model.width + 2 * qo + inner) + 16)\n"
     "least = rows // t * e * model.width\n"
     "kept = model.layers * one\n"
     "if strategy.recompute:\n"
     "    kept = (model.layers - 1) * least + one\n"
-    "return Memory(state * (model.layers * layer + words * model.width), kept, 3 * 4 * rows * words)"
+    "numbers = model.layers * layer + words * model.width\n"
+    "return Memory(state * numbers, kept, 3 * 4 * rows * words)"
 )
 _STRATEGIES = (
     "found = []\n"
@@ -248,7 +250,7 @@ WRONG: list[Cell] = [
          "model.heads * model.head // s.tp", "keys and values", most=0.7),
     cell("2.5", "tuples", "return [('forward', 'all_reduce', 'tp', 1)]", "Return Traffic"),
     # 2.6
-    swap("2.6", "no words", _MEMORY, " + words * model.width)", ")", "table of words is missing"),
+    swap("2.6", "no words", _MEMORY, " + words * model.width", "", "table of words is missing"),
     swap("2.6", "nothing in work", _MEMORY, "(model.layers - 1) * least + one",
          "model.layers * least", "The layer in work is whole"),
     swap("2.6", "in work twice", _MEMORY, "(model.layers - 1) * least + one",
@@ -325,7 +327,8 @@ RIGHT: list[Cell] = [
          "total = 0.0\n"
          "for dim in dims:\n"
          "    if dim.size > 1:\n"
-         "        make = {'Ring': ring_all_reduce, 'Switch': halving_doubling}.get(dim.kind, direct)\n"
+         "        known = {'Ring': ring_all_reduce, 'Switch': halving_doubling}\n"
+         "        make = known.get(dim.kind, direct)\n"
          "        total += schedule_seconds(nbytes / dim.ways, dim.size, make(dim.size), dim)\n"
          "    nbytes /= dim.size\n"
          "return total if collective == 'all_reduce' else total / 2"),

@@ -1,0 +1,54 @@
+"""The whole way of notebook 2 of Lab 4B: release, unpack, run, pack, collect, grade."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograder.release.contents import make_release
+from lab_utils.kit.course import read_course
+from lab_utils.kit.root import ROOT
+from lab_utils.labs.lab4b.tasks import job
+from tests.support.whole_way import grade, hand_in_as, pack, solve, stock_grades, unpacked
+
+LAB = "lab4b"
+NOTEBOOKS = [one.name for one in read_course(ROOT / "setup" / "course.toml").lab(LAB).notebooks]
+ANSWERS = {"q211": "I predicted tp = 8, the size of a box. It came out so with 141 GB."}
+
+
+@pytest.mark.slow
+def test_release_unpack_solve_pack_collect_grade(tmp_path: Path) -> None:
+    archive = make_release().archive
+    uploads = tmp_path / "uploads"
+    uploads.mkdir()
+
+    idle = unpacked(archive, tmp_path / "home of charles")
+    path, told = pack(idle, LAB, "Charles", "Babbage", "--anyway")
+    assert "direct (Task 2.1) is still to be written" in told
+    shutil.move(path, uploads)
+
+    work = unpacked(archive, tmp_path / "home of ada")
+    for name in NOTEBOOKS:
+        solve(work / "notebooks" / LAB / f"{name}.ipynb", LAB, ANSWERS)
+    path, told = pack(work, LAB, "Ada", "Lovelace")
+    assert "FAIL" not in told
+    assert "WARN" not in told
+    shutil.move(hand_in_as(path, "colab", "Grace", "Hopper"), uploads)
+    shutil.move(hand_in_as(path, "vscode", "Alan", "Turing"), uploads)
+    shutil.move(path, uploads)
+
+    outcomes, rows = grade(ROOT, LAB, uploads, tmp_path / "grades")
+    for task in job.TASKS:
+        for name in ("Lovelace Ada", "Hopper Grace", "Turing Alan"):
+            assert float(rows[name][task.id]) == task.points, (name, task.id)
+        assert float(rows["Babbage Charles"][task.id]) == 0, task.id
+    assert rows["Lovelace Ada"]["remarks"] == "Still to be graded by hand: q211."
+    page = (outcomes / "feedback" / f"{rows['Lovelace Ada']['student']}.html").read_text("utf-8")
+    assert "Right on 3 of 3 public cases and on 4 of 4 hidden cases." in page
+
+
+@pytest.mark.slow
+def test_stock_nbgrader_gives_the_same_whatever_saved_the_notebook(tmp_path: Path) -> None:
+    assert stock_grades(tmp_path, LAB) == {"jupyter": 1, "colab": 1, "vscode": 1, "unfilled": 0}
