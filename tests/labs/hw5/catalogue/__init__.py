@@ -1,0 +1,1 @@
+"""Cells that students might write in Homework 5, a module for each topic."""
