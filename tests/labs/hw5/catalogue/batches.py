@@ -133,7 +133,8 @@ WRONG: list[Cell] = [
         "if not len(x):\n    return x\n"
         "sums = torch.stack([wide.mean(dims), (wide ** 2).mean(dims)])\ndist.all_reduce(sums)\n"
         "mean, square = sums / dist.get_world_size()\nview = [1, -1] + [1] * (x.dim() - 2)\n"
-        "return ((wide - mean.view(view)) / ((square - mean ** 2).view(view) + eps).sqrt()).to(x.dtype)",
+        "var = (square - mean ** 2).view(view)\n"
+        "return ((wide - mean.view(view)) / (var + eps).sqrt()).to(x.dtype)",
         "sum numbers and counts",
     ),
     NORM.with_(
@@ -155,7 +156,8 @@ WRONG: list[Cell] = [
         "two messages",
         (
             "dist.all_reduce(sums)",
-            "a, b = sums[:2].clone(), sums[2].clone(); dist.all_reduce(a); dist.all_reduce(b)\nsums = torch.cat([a, b[None]])",
+            "a, b = sums[:2].clone(), sums[2].clone(); dist.all_reduce(a); dist.all_reduce(b)\n"
+            "sums = torch.cat([a, b[None]])",
         ),
         says="One all-reduce is enough",
     ),
@@ -168,7 +170,8 @@ RIGHT: list[Cell] = [
     ),
     SHARD.body(
         "with tensors",
-        "g = torch.Generator().manual_seed(epoch + seed)\norder = torch.randperm(images, generator=g)\n"
+        "g = torch.Generator().manual_seed(epoch + seed)\n"
+        "order = torch.randperm(images, generator=g)\n"
         "each = images // ranks if drop_last else (images + ranks - 1) // ranks\n"
         "order = order.repeat(-(-each * ranks // images))[:each * ranks]\n"
         "return order.view(each, ranks)[:, rank]",
@@ -184,7 +187,8 @@ RIGHT: list[Cell] = [
     NORM.body(
         "merged as Chan does",
         "dims = [d for d in range(x.dim()) if d != 1]\nn = x.numel() // x.shape[1]\n"
-        "wide = x.double()\nmean = wide.sum(dims) / max(n, 1)\nview = [1, -1] + [1] * (x.dim() - 2)\n"
+        "wide = x.double()\nmean = wide.sum(dims) / max(n, 1)\n"
+        "view = [1, -1] + [1] * (x.dim() - 2)\n"
         "m2 = ((wide - mean.view(view)) ** 2).sum(dims)\n"
         "own = torch.stack([mean, m2, torch.full_like(mean, n)])\n"
         "every = [torch.empty_like(own) for _ in range(dist.get_world_size())]\n"

@@ -85,7 +85,8 @@ sizes = [len(chunk) for chunk in tensor.flatten().tensor_split(ranks)]
 for step in range(2 * (ranks - 1)):
     out = torch.ones(sizes[(rank - step) % ranks], dtype=tensor.dtype)
     request = dist.isend(out, dst=(rank + 1) % ranks)
-    dist.recv(torch.empty(sizes[(rank - step - 1) % ranks], dtype=tensor.dtype), src=(rank - 1) % ranks)
+    into = torch.empty(sizes[(rank - step - 1) % ranks], dtype=tensor.dtype)
+    dist.recv(into, src=(rank - 1) % ranks)
     request.wait()
 tensor.copy_(sum(brought(given, r) for r in range(ranks)))"""
 WRONG: list[Cell] = [
@@ -107,7 +108,7 @@ WRONG: list[Cell] = [
         "a copy",
         ("tensor.copy_(flat.view(tensor.shape))", "pass"),
         says="make a copy of a tensor with another layout",
-        most=0.8,
+        most=0.9,
     ),
     RING.body("all to all", EVERYBODY, "not the whole tensor", most=0.2),
     RING.body(
@@ -169,7 +170,8 @@ RIGHT: list[Cell] = [
         "for step in range(2 * ranks - 2):\n    out = flat[(rank - step) % ranks::ranks].clone()\n"
         "    into = flat[(rank - step - 1) % ranks::ranks]\n"
         "    got = torch.empty(len(into), dtype=flat.dtype)\n"
-        "    request = dist.isend(out, (rank + 1) % ranks)\n    dist.recv(got, (rank - 1) % ranks)\n"
+        "    request = dist.isend(out, (rank + 1) % ranks)\n"
+        "    dist.recv(got, (rank - 1) % ranks)\n"
         "    request.wait()\n    into.copy_(into + got if step < ranks - 1 else got)\n"
         "tensor.copy_(flat.view(tensor.shape))",
     ),

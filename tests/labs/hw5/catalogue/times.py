@@ -108,7 +108,7 @@ WRONG: list[Cell] = [
     STRONG.with_(
         "one pair", ("return [", "return ["), ("\n]", "\n][:1]"), says="missing", most=0.7
     ),
-    SPLIT.with_("not shared", ("alone[b] / n", "alone[b]"), says="One epoch is shared", most=0.5),
+    SPLIT.with_("not shared", ("alone[b] / n", "alone[b]"), says="One epoch is shared"),
     SPLIT.with_(
         "clamped",
         ('            raise ValueError(f"cell ({n}, {b})")', "            pass"),
@@ -137,7 +137,8 @@ WRONG: list[Cell] = [
 RIGHT: list[Cell] = [
     TIMED.body(
         "all batches are loaded first",
-        "for batch in batches():\n    step(batch)\ndata = list(batches())\nsync()\nstart = clock()\n"
+        "for batch in batches():\n    step(batch)\ndata = list(batches())\nsync()\n"
+        "start = clock()\n"
         "for batch in data:\n    step(batch)\nsync()\nreturn clock() - start",
     ),
     IMPOSSIBLE.body(
@@ -153,13 +154,15 @@ RIGHT: list[Cell] = [
     STRONG.body(
         "by total",
         "told = set()\nfor (n, b), t in times.items():\n    one = (1, n * b)\n"
-        "    if n != 1 and one in times:\n        told.add((one, (n, b), times[one] / t))\nreturn told",
+        "    if n != 1 and one in times:\n        told.add((one, (n, b), times[one] / t))\n"
+        "return told",
     ),
     SPLIT.body(
         "lists, and a check at the end",
         "told = {c: [alone[c[1]] / c[0], t - alone[c[1]] / c[0]] for c, t in times.items()\n"
         "        if c[0] != 1 and c[1] in alone}\nfor c, (_, comm) in told.items():\n"
-        "    if comm < 0:\n        raise ValueError('batch %d on %d GPUs' % (c[1], c[0]))\nreturn told",
+        "    if comm < 0:\n        raise ValueError('batch %d on %d GPUs' % (c[1], c[0]))\n"
+        "return told",
     ),
     BANDWIDTH.body(
         "in whole numbers",
