@@ -15,7 +15,7 @@ from tests.labs.hw5.catalogue import batches, ring, times
 from tests.support.cells import Cell
 from tests.support.judged import verdict_of
 from tests.support.losing import losing
-from tests.support.solved_cells import functions_of
+from tests.support.solved_cells import solution_cells
 
 WRONG: list[Cell] = [*times.WRONG, *ring.WRONG, *batches.WRONG]
 RIGHT: list[Cell] = [*times.RIGHT, *ring.RIGHT, *batches.RIGHT]
@@ -37,7 +37,11 @@ def names() -> dict[str, Any]:
 @cache
 def solution() -> dict[str, Any]:
     """Every function of the solution of part A."""
-    return functions_of("hw5", **names())
+    space = names()
+    for grade_id, source in solution_cells("hw5").items():
+        if grade_id[:2] in ("t1", "t2", "t3"):
+            exec(source, space)
+    return space
 
 
 def asked(cell: Cell) -> Any:
