@@ -24,6 +24,7 @@ from lab_utils.instruments.ranks import (
     run_times,
     schedule_film,
 )
+from lab_utils.instruments.ranks.group import raw
 from lab_utils.instruments.ranks.show.clock import exact, replay
 from lab_utils.instruments.ranks.show.schedules import pipeline_diaries
 from lab_utils.kit.errors import LabError
@@ -342,3 +343,9 @@ def test_a_film_of_schedules_has_micro_batches() -> None:
     stuck = [[("B", 0), ("F", 0)], [("F", 0), ("B", 0)]]
     with pytest.raises(LabError, match="do the checks"):
         schedule_film({"stuck": lambda _stages, _micros: stuck}, stages=2)
+
+
+def test_an_element_out_of_a_row_is_sent_as_it_is() -> None:
+    """A tensor of one element counts as contiguous, whatever its stride."""
+    assert raw(torch.arange(6.0)[1::5]) == raw(torch.tensor([1.0]))
+    assert raw(torch.arange(12.0).view(3, 4)[:, 1]) == raw(torch.tensor([1.0, 5.0, 9.0]))

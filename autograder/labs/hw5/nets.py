@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 
-def with_norm() -> nn.Module:
+def with_norm() -> nn.Sequential:
     """11,944 bytes of parameters, and batch norm of 8 channels."""
     return nn.Sequential(
         nn.Conv2d(1, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 36, 10)
@@ -51,13 +51,14 @@ class _Tied(nn.Module):
         super().__init__()
         self.first, self.last = nn.Linear(6, 6), nn.Linear(6, 6)
         self.last.weight = self.first.weight
+        self.norm = nn.BatchNorm1d(6)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.last(torch.relu(self.first(x)))
+        return self.last(self.norm(self.first(x)))
 
 
 def tied() -> nn.Module:
-    """Two layers with one weight."""
+    """Two layers with one weight, and batch norm between them."""
     return _Tied()
 
 
@@ -65,9 +66,10 @@ class _Unused(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.used, self.unused = nn.Linear(12, 9), nn.Linear(3, 3)
+        self.norm = nn.BatchNorm1d(9)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.used(x)
+        return self.norm(self.used(x))
 
 
 def unused() -> nn.Module:
@@ -76,5 +78,5 @@ def unused() -> nn.Module:
 
 
 def wide() -> nn.Module:
-    """In float64."""
-    return nn.Sequential(nn.Linear(7, 11), nn.Linear(11, 3)).double()
+    """In float64, its running statistics too."""
+    return nn.Sequential(nn.Linear(7, 11), nn.BatchNorm1d(11), nn.Linear(11, 3)).double()

@@ -38,7 +38,7 @@ DISTRIBUTED = (
         ),
     ),
     Example(
-        student("Leslie", "Valiant"),  # everybody sends first; means of unequal shares
+        student("Robin", "Milner"),  # everybody sends first; means of unequal shares
         (
             Change("t21", "request = dist.isend(", "dist.send("),
             Change("t21", "        request.wait()\n", ""),

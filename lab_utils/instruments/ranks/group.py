@@ -207,6 +207,7 @@ def kind_of(tensor: torch.Tensor) -> str:
 def raw(tensor: torch.Tensor) -> bytes:
     """The bytes of a tensor, element by element."""
     flat = tensor.detach().contiguous().reshape(-1)
+    flat = flat.as_strided(flat.shape, (1,))  # one element counts as contiguous at any stride
     return flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
 
 

@@ -1,4 +1,4 @@
-"""The tensors that ranks bring to an all-reduce, in every layout: the same on both sides of a check.
+"""The tensors that ranks bring to an all-reduce, in every layout; the same for ask and judge.
 
 Nothing here knows what is to come out.
 """

@@ -39,7 +39,7 @@ class Device:
         self.epochs = 0
 
     def batches(self) -> Iterator[int]:
-        """An epoch, batch by batch; each takes its time to load. A batch is its number of images."""
+        """An epoch, batch by batch; each takes its time to load. A batch is a number of images."""
         self.epochs += 1
         for images in self._images:
             self._now += self._load

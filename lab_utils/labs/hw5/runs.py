@@ -82,7 +82,7 @@ class EpochRun:
         """One training step."""
         x, y = batch
         self.rule.zero_grad()
-        F.cross_entropy(self.net(x), y).backward()  # type: ignore[no-untyped-call]
+        F.cross_entropy(self.net(x), y).backward()
         self.rule.step()
 
     def sync(self) -> None:
@@ -171,7 +171,7 @@ def _five_epochs(batch: int, many: int, rate: Callable[[int], float]) -> dict[st
             scores = net(x[part])
             loss = F.cross_entropy(scores, y[part])
             rule.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             rule.step()
             total += float(loss.detach()) * len(part)
             right += int((scores.argmax(1) == y[part]).sum())

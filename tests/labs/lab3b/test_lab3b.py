@@ -13,9 +13,9 @@ from lab_utils.labs.lab3b import LAB
 from lab_utils.labs.lab3b.show import SHOW
 from tests.labs.lab3b.catalogue import RIGHT, WRONG
 from tests.labs.lab3b.catalogue.cell import Cell
-from tests.labs.lab3b.losing import losing
 from tests.labs.lab3b.solved import solution, space_of, verdict
 from tests.support.catalogue import assert_hidden_cases_are_other
+from tests.support.losing import losing
 
 FUNCTIONS = [task for task in LAB.tasks if not task.is_of_file]
 
@@ -30,12 +30,12 @@ def test_the_solution_has_full_marks(task: Any) -> None:
 def test_a_wrong_cell_loses_points_and_is_told_why(cell: Cell) -> None:
     """Of hidden cases only whole sentences of ours are told: each look is one."""
     asked = space_of(cell.code)[LAB.task_called(cell.task).asks]
-    found = losing(cell.task, asked, cell.most, cell.says)
+    found = losing("lab3b", cell.task, asked, cell.most, cell.says)
     for words in cell.says:
         assert words in found.said, found
     assert found.share <= cell.most
     if cell.task in hidden_of("lab3b").lent:
-        assert losing(cell.task, asked, cell.most, lend=True).share <= cell.most
+        assert losing("lab3b", cell.task, asked, cell.most, lend=True).share <= cell.most
     assert not found.forged
     assert found.told
     assert "It is right for some, and not for all: what is special here?" not in found.told

@@ -65,6 +65,24 @@ def used_collectives(answer: Mapping[str, Any]) -> list[Finding]:
     return [Finding(f"{min(used)} of torch.distributed is called", "send and recv alone", look)]
 
 
+def neighbours(answer: Mapping[str, Any]) -> dict[int, int]:
+    """To whom each rank sends its first message; to itself if it sends none."""
+    first = {rank: sends_of(diary)[:1] for rank, diary in enumerate(answer["diaries"])}
+    return {rank: sent[0][0] if sent else rank for rank, sent in first.items()}
+
+
+def one_ring(answer: Mapping[str, Any]) -> list[Finding]:
+    """Whether from neighbour to neighbour one comes through all ranks."""
+    next_of, seen, at = neighbours(answer), set(), 0
+    while at not in seen:
+        seen.add(at)
+        at = next_of[at]
+    if len(seen) == len(next_of):
+        return []
+    look = "From neighbour to neighbour one must come through all ranks: that makes it a ring."
+    return [Finding(f"a ring of {len(seen)} ranks", f"one ring of {len(next_of)}", look)]
+
+
 def in_time(case: Case, answer: Mapping[str, Any], most: Fraction, look: str) -> list[Finding]:
     """Whether the ranks are done after ``most`` virtual seconds."""
     end = times_of(case, answer).end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 from lab_utils.instruments.ranks.records import DEFAULT, Link
 from lab_utils.instruments.ranks.show.clock import ring_seconds
@@ -115,11 +116,10 @@ class RingFilm(Live):
         self.picture.value = self.at(self.step.value).html
 
 
-def _slider(w: object, value: float, least: float, most: float) -> object:
-    made: object = w.FloatSlider(  # type: ignore[attr-defined]
+def _slider(w: Any, value: float, least: float, most: float) -> Any:
+    return w.FloatSlider(
         value=power(value), min=least, max=most, step=0.05, readout=False, layout={"width": "200px"}
     )
-    return made
 
 
 def even_bytes(ranks: int, link: Link) -> float:

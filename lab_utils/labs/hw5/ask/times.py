@@ -25,7 +25,7 @@ def ask_timed(function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def ask_impossible(function: Any, given: Mapping[str, Any]) -> list[int]:
     """Task 1.2: batch sizes."""
-    table = {batch: seconds for batch, seconds in given["rows"]}
+    table = dict(given["rows"])
     told = function(table, *(given[name] for name in ("macs", "images", "peak", "saving")))
     rows = collection(told, "what you return")
     return sorted({int(number(batch, "a batch size")) for batch in rows})
@@ -51,7 +51,7 @@ def ask_strong(function: Any, given: Mapping[str, Any]) -> list[list[float]]:
 
 def ask_split(function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Task 1.7: two numbers for each cell; or the words of a ValueError."""
-    alone = {batch: seconds for batch, seconds in given["alone"]}
+    alone = dict(given["alone"])
     try:
         told = mapping(function(alone, times_of(given["times"])), "what you return")
     except ValueError as error:

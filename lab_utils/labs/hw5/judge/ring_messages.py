@@ -1,13 +1,12 @@
 """What the messages of a ring all-reduce hold: who has the sum from elsewhere still passes it on.
 
-Which elements make a chunk is free, and so is which chunk goes first. But what a rank sends in its
-first N - 1 steps are sums over itself and the 0, 1, … N - 2 ranks before it, each length once; in
-the others complete sums. A right ring has these to the last bit.
+Which elements make a chunk is free, and so is which chunk goes first. But who is in time has no
+step to spare: every chunk moves in every step. So in step s a rank sends a sum over itself and
+the s ranks before it, until that is complete. Nothing but zeros is a chunk without numbers.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 from zlib import crc32
@@ -34,32 +33,27 @@ def judge_messages(
     for rank, diary in enumerate(answer["diaries"]):
         sent = [(entry[3], entry[6]) for entry in diary if entry[0] == "send"]
         known = _known(rank, parts, before, {nbytes for nbytes, _ in sent})
-        lengths: Counter[int] = Counter()
-        for nbytes, checksum in sent:
-            if nbytes == 0 or crc32(bytes(nbytes)) == checksum:
-                continue  # an empty chunk, or nothing but padding
-            length = known.get((nbytes, checksum), 0)
-            lengths[length] += 1
-            if length and lengths[length] <= (ranks - 1 if length == ranks else 1):
-                continue
-            look = (
-                "A message is a chunk itself: first what the rank brought, then sums that grow "
-                "by one rank a step, then N - 1 chunks that are complete."
-            )
-            yours = f"a message of rank {rank} holds something else"
-            return [Finding(yours, "each message holds a partial or a complete sum", look)]
+        for step, message in enumerate(sent):
+            nbytes, checksum = message
+            if checksum != crc32(bytes(nbytes)) and message not in known[min(step, ranks - 1)]:
+                look = (
+                    "A message is a chunk itself: first what the rank brought, then sums that "
+                    "grow by one rank a step, then N - 1 chunks that are complete."
+                )
+                yours = f"message {step} of rank {rank} holds something else"
+                return [Finding(yours, "each message holds a partial or a complete sum", look)]
     return []
 
 
 def _known(
     rank: int, parts: list[torch.Tensor], before: Mapping[int, int], sizes: set[int]
-) -> dict[tuple[int, int], int]:
-    """By size and checksum of a message, how many ranks' sum it is."""
-    known: dict[tuple[int, int], int] = {}
+) -> list[set[tuple[int, int]]]:
+    """Sizes and checksums that a message may have, by how many ranks are in it besides its own."""
+    known = []
     at, total = rank, parts[rank].clone()
-    for length in range(1, len(parts) + 1):
-        for chunk in _chunks(total, len(parts), sizes):
-            known[len(chunk), crc32(chunk)] = length
+    for _ in parts:
+        chunks = _chunks(total, len(parts), sizes)
+        known.append({(len(chunk), crc32(chunk)) for chunk in chunks})
         at = before[at]
         total = total + parts[at]
     return known

@@ -176,7 +176,10 @@ def judge_split(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     refused = case.wanted.get("refused")
     if "refused" in answer:
         if not refused:
-            look = "This table is possible: no cell takes less than its share of the work."
+            look = (
+                "This table is possible. One epoch is shared by all GPUs, so each computes one "
+                "GPU's time divided by their number: is yours that?"
+            )
             return [Finding("a ValueError", "a table", look)]
         named = {int(text) for text in re.findall(r"\d+", answer["refused"])}
         if any(set(cell) <= named for cell in refused):

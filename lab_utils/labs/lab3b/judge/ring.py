@@ -9,6 +9,8 @@ from typing import Any
 from lab_utils.instruments.ranks.show.findings import (
     in_time,
     message_seconds,
+    neighbours,
+    one_ring,
     sends_of,
     stopped,
     used_collectives,
@@ -42,7 +44,7 @@ def _judged(
         or used_collectives(answer)
         or _of_hasty(answer, ends(case, answer))
         or _way(case, answer)
-        or sent(case, answer, _neighbours(answer))
+        or sent(case, answer, neighbours(answer))
     )
 
 
@@ -150,22 +152,10 @@ def _way(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         if len({to for to, _ in sent}) > 1:
             look = "A rank sends to one neighbour alone, always the same: that makes it a ring."
             return [Finding(f"rank {rank} sends to several ranks", wanted, look)]
-    next_of = _neighbours(answer)
-    seen, at = set(), 0
-    while at not in seen:
-        seen.add(at)
-        at = next_of[at]
-    if len(seen) < ranks:
-        look = "From neighbour to neighbour one must come through all ranks: that makes it a ring."
-        return [Finding(f"a ring of {len(seen)} ranks", f"one ring of {ranks}", look)]
+    if found := one_ring(answer):
+        return found
     look = (
         "All ranks can send at the same time: isend, then recv, then wait. Here some wait until "
         "others have sent."
     )
     return in_time(case, answer, (ranks - 1) * message_seconds(case, chunk), look)
-
-
-def _neighbours(answer: Mapping[str, Any]) -> dict[int, int]:
-    """To whom each rank sends."""
-    first = {rank: sends_of(diary)[:1] for rank, diary in enumerate(answer["diaries"])}
-    return {rank: sent[0][0] if sent else rank for rank, sent in first.items()}

@@ -1,4 +1,4 @@
-"""What a wrong answer to a task of Lab 3B loses at least, on as few cases as show it."""
+"""What a wrong answer to a task loses at least, on as few cases as show it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from autograder.grading.hidden import hidden_of
 from autograder.grading.judge.process import Judge
 from lab_utils.kit.ask import attempt
 from lab_utils.kit.judge import outcome
+from lab_utils.kit.lab import lab_called
 from lab_utils.kit.task import Case
-from lab_utils.labs.lab3b import LAB
-from lab_utils.labs.lab3b.judge import JUDGE
 from tests.support.judged import lent
 
 
@@ -31,24 +31,31 @@ class Loss:
 
 
 def losing(
-    task_id: str, function: Any, most: float, says: Sequence[str] = (), lend: bool = False
+    lab_id: str,
+    task_id: str,
+    function: Any,
+    most: float,
+    says: Sequence[str] = (),
+    lend: bool = False,
 ) -> Loss:
     """Ask case after case, those with few ranks first, until ``says`` is said and enough lost.
 
     With ``lend`` the function calls right versions of earlier functions.
     """
-    task, cases = LAB.task_called(task_id), hidden_of("lab3b").graded_cases(task_id)
-    public = len(LAB.public_cases(task_id))
+    lab = lab_called(lab_id)
+    task, cases = lab.task_called(task_id), hidden_of(lab_id).graded_cases(task_id)
+    judge = import_module(f"{lab.home}.judge").JUDGE[task_id]
+    public = len(lab.public_cases(task_id))
     right, loss = [True] * len(cases), Loss()
     for place in sorted(range(len(cases)), key=lambda at: (at >= public, _ranks(cases[at]))):
         case = cases[place]
-        with lent("lab3b", task_id, function, case) if lend else nullcontext():
-            reply = attempt(task, LAB.ask(task_id), function, case.given)
-        findings = outcome(task, JUDGE[task_id], case, reply)
+        with lent(lab_id, task_id, function, case) if lend else nullcontext():
+            reply = attempt(task, lab.ask(task_id), function, case.given)
+        findings = outcome(task, judge, case, reply)
         right[place] = not findings
         loss.said += "".join(f"{finding}\n" for finding in findings)
         if place >= public:
-            judged = _judge().judge(task_id, place, reply)
+            judged = _judge(lab_id).judge(task_id, place, reply)
             loss.forged |= judged["forged"]
             loss.told |= {finding["look"] for finding in judged["findings"]}
         loss.share = _share(right, public)
@@ -58,8 +65,8 @@ def losing(
 
 
 @cache
-def _judge() -> Judge:
-    return Judge("lab3b")
+def _judge(lab_id: str) -> Judge:
+    return Judge(lab_id)
 
 
 def _ranks(case: Case) -> int:
