@@ -480,8 +480,10 @@ agree = sum(
 print(f"rank correlation {walls:.3f}; {agree} of {len(pairs)} pairs in the same order")
 
 # %% [markdown]
-# Nothing was fitted: every number in your simulator is from a data sheet, a shape, or a count. The
-# order is nearly the same. But all of yours take about **twice as long**. Count who is right:
+# No number was fitted: each is from a data sheet, a shape, or a count. (Three choices of the model
+# were made with these runs in sight: attention writes its scores to memory, the parts of an axis
+# are taken fastest first, and a whole ring sends both ways.) The order is nearly the same. But all
+# of yours take about **twice as long**. Count who is right:
 
 # %%
 weights = 80 * (4 * 8192**2 + 2 * 8192 * 28672)
@@ -489,8 +491,8 @@ tokens = 512 * 1024
 print(f"6 · weights · tokens / devices / rate = {6 * weights * tokens / 64 / 450e12:.2f} s")
 
 # %% [markdown]
-# No machine of 450 TFLOP/s does this step in 3.2 seconds. The published runs count a
-# multiplication *and* its addition as one operation, and a number as one byte: both halves of the
+# No machine of 450 TFLOP/s does this step in 3.2 seconds. The published figures are as if a
+# multiplication *and* its addition were one operation, and a number one byte: both halves of the
 # race are twice as fast, so the **order** survives. (Their "Llama-70B" has no gate and no shared
 # keys either; so has ours here.) Trust a simulator's ranking before its seconds.
 #

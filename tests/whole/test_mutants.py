@@ -59,6 +59,6 @@ def test_a_mutant_goes_through_the_judge() -> None:
     lab = lab_called("lab4a")
     source, task = source_of(lab), lab.task_called("2.1")
     own = source.cells[task.asks]
-    assert not caught(source, task, Mutant(own, 0, "none"))
+    assert not caught(source, task, Mutant(own, 0, "none"), 60)
     wrong = own.replace("return order", "return order[:-1]")
-    assert caught(source, task, Mutant(wrong, 0, "the target is left out"))
+    assert caught(source, task, Mutant(wrong, 0, "the target is left out"), 60)

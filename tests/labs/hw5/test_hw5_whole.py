@@ -15,8 +15,9 @@ from tests.support.whole_way import grade, hand_in_as, pack, solve, stock_grades
 
 LAB = "hw5"
 NOTEBOOKS = [part.name for part in read_course().labs[LAB].notebooks]
-QUESTIONS = ("q13", "q16", "q33", "q35", "q37", "q39")
+QUESTIONS = ("q13", "q16", "q33", "q35", "q37", "q39", "q43", "q410", "q58")
 ANSWERS = dict.fromkeys(QUESTIONS, "Launches cost the same for 32 and for 512 images.")
+DATA = "lab_utils/labs/hw5/data/fashion_mnist"
 
 
 @pytest.mark.slow
@@ -24,7 +25,9 @@ def test_release_unpack_solve_pack_collect_grade(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HW5_SIZE", "small")
-    archive = make_release().archive
+    release = make_release()
+    archive = release.archive
+    assert {f"{DATA}.npz", f"{DATA}.md"} <= set(release.files)
     uploads = tmp_path / "uploads"
     uploads.mkdir()
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.labs.lab1b.test_lab1b_browser import go_to_cell, labels_hold
 from tests.support.browser import ROOT, Browser, jupyter_server
+from tests.support.films import go_to_cell, labels_hold
 from tests.whole.test_browser import look, open_notebook, run_all
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow, pytest.mark.xdist_group("browser")]

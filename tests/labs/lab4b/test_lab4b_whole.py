@@ -2,51 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from autograder.release.contents import make_release
-from lab_utils.kit.course import read_course
-from lab_utils.kit.root import ROOT
-from lab_utils.labs.lab4b import LAB as TASKS
-from tests.support.whole_way import grade, hand_in_as, pack, solve, stock_grades, unpacked
+from tests.support.whole_way import assert_stock_nbgrader_agrees, whole_way
 
 LAB = "lab4b"
-NOTEBOOKS = [one.name for one in read_course(ROOT / "setup" / "course.toml").lab(LAB).notebooks]
+ANSWERS = {"q211": "I predicted tp = 8, the size of a box. It came out so with 141 GB."}
 
 
 @pytest.mark.slow
 def test_release_unpack_solve_pack_collect_grade(tmp_path: Path) -> None:
-    archive = make_release().archive
-    uploads = tmp_path / "uploads"
-    uploads.mkdir()
-
-    idle = unpacked(archive, tmp_path / "home of charles")
-    path, told = pack(idle, LAB, "Charles", "Babbage", "--anyway")
-    assert "connect (Task 1.1) is still to be written" in told
-    shutil.move(path, uploads)
-
-    work = unpacked(archive, tmp_path / "home of ada")
-    for name in NOTEBOOKS:
-        solve(work / "notebooks" / LAB / f"{name}.ipynb", LAB, {})
-    path, told = pack(work, LAB, "Ada", "Lovelace")
-    assert "FAIL" not in told
-    assert "WARN" not in told
-    shutil.move(hand_in_as(path, "colab", "Grace", "Hopper"), uploads)
-    shutil.move(hand_in_as(path, "vscode", "Alan", "Turing"), uploads)
-    shutil.move(path, uploads)
-
-    outcomes, rows = grade(ROOT, LAB, uploads, tmp_path / "grades")
-    for task in TASKS.tasks:
-        for name in ("Lovelace Ada", "Hopper Grace", "Turing Alan"):
-            assert float(rows[name][task.id]) == task.points, (name, task.id)
-        assert float(rows["Babbage Charles"][task.id]) == 0, task.id
-    page = (outcomes / "feedback" / f"{rows['Lovelace Ada']['student']}.html").read_text("utf-8")
-    assert "Right on 3 of 3 public cases and on 6 of 6 hidden cases." in page
+    way = whole_way(tmp_path, LAB, ANSWERS)
+    assert "connect (Task 1.1) is still to be written" in way.idle
+    assert {row["out_of"] for row in way.rows.values()} == {"10"}
+    assert "Right on 3 of 3 public cases and on 4 of 4 hidden cases." in way.page
 
 
 @pytest.mark.slow
 def test_stock_nbgrader_gives_the_same_whatever_saved_the_notebook(tmp_path: Path) -> None:
-    assert stock_grades(tmp_path, LAB) == {"jupyter": 1, "colab": 1, "vscode": 1, "unfilled": 0}
+    assert_stock_nbgrader_agrees(tmp_path, LAB)
