@@ -5,7 +5,6 @@ A lab's tests say ``class TestCatalogue(NamedOnHidden): catalogue = Catalogue(â€
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +19,7 @@ from lab_utils.kit.judge import Verdict
 from lab_utils.kit.lab import Lab, lab_called
 from lab_utils.kit.task import Task
 from tests.support.judged import points_of, verdict_of
-from tests.support.solved_cells import functions_of
+from tests.support.solved_cells import functions_of, run_cell, solved_space
 
 _GENERAL = "It is right for some, and not for all: what is special here?"
 
@@ -48,30 +47,52 @@ def cell(
     return Cell(name, task, code, says, most)
 
 
+class Written:
+    """A right version of a task's function, and cells that differ from it in one place."""
+
+    def __init__(self, lab: str, task: str, body: str) -> None:
+        self._lab, self._task, self._body = lab_called(lab), task, body
+
+    def body(self, name: str, body: str, *says: str, most: float = 0.5) -> Cell:
+        """The same function with another body."""
+        return cell(self._lab, self._task, name, body, *says, most=most)
+
+    def with_(self, name: str, *changes: tuple[str, str], says: str, most: float = 0.5) -> Cell:
+        """The same function with some pieces replaced."""
+        body = self._body
+        for old, new in changes:
+            assert old in body, old
+            body = body.replace(old, new)
+        return self.body(name, body, says, most=most)
+
+
 @dataclass(frozen=True)
 class Catalogue:
-    """Wrong and right cells of a lab; ``names`` is what its notebooks import."""
+    """Wrong and right cells of a lab; ``names`` is what its notebooks import, if not all of it.
+
+    ``part`` are its tasks, where they are not all of the lab's.
+    """
 
     lab: str
     wrong: Sequence[Cell]
     right: Sequence[Cell]
     names: Mapping[str, Any] = field(default_factory=dict)
+    part: Sequence[Task] = ()
 
     @cached_property
     def solution(self) -> dict[str, Any]:
         """All that our solution defines."""
-        return functions_of(self.lab, **self.names)
+        return functions_of(self.lab, **self.names) if self.names else solved_space(self.lab)
 
     @property
     def tasks(self) -> list[Task]:
         """Those that ask for a function."""
-        return [task for task in lab_called(self.lab).tasks if not task.is_of_file]
+        return [t for t in self.part or lab_called(self.lab).tasks if not t.is_of_file]
 
     def space_of(self, code: str) -> dict[str, Any]:
         """What is defined once a cell has run behind those of our solution."""
         space = dict(self.solution)
-        linecache.cache["<cell>"] = (len(code), None, code.splitlines(keepends=True), "<cell>")
-        exec(compile(code, "<cell>", "exec"), space)
+        run_cell(code, space)
         return space
 
     def written(self, one: Cell) -> Any:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,3 +30,28 @@ def functions_of(lab: str, **names: Any) -> dict[str, Any]:
     for source in solution_cells(lab).values():
         exec(source, space)
     return space
+
+
+@cache
+def solved_space(lab: str) -> dict[str, Any]:
+    """What the solved notebooks of a lab import, and what their solutions' cells define."""
+    space: dict[str, Any] = {"__name__": "__main__"}
+    for path in sorted((ROOT / "solutions" / lab).glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type != "code":
+                continue
+            if cell.metadata.get("nbgrader", {}).get("solution"):
+                run_cell(cell.source, space)
+            elif cell.source.startswith(("import ", "from ")) and "hand_in" not in cell.source:
+                for node in ast.parse(cell.source).body:
+                    if isinstance(node, (ast.Import, ast.ImportFrom)):
+                        with suppress(ImportError):
+                            exec(compile(ast.Module([node], []), "<imports>", "exec"), space)
+    return space
+
+
+def run_cell(code: str, space: dict[str, Any]) -> None:
+    """Run a cell; its lines can be told in errors."""
+    name = f"<cell {len(linecache.cache)}>"
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    exec(compile(code, name, "exec"), space)

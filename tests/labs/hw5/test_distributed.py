@@ -12,7 +12,7 @@ from autograder.grading.hidden import hidden_of
 from lab_utils.labs.hw5 import LAB
 from lab_utils.labs.hw5.show import SHOW
 from tests.labs.hw5.catalogue import batches, ring, times
-from tests.support.cells import Cell
+from tests.support.catalogue import Cell
 from tests.support.judged import verdict_of
 from tests.support.losing import losing
 from tests.support.solved_cells import solution_cells

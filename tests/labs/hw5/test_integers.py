@@ -27,33 +27,16 @@ from lab_utils.labs.hw5.network import (
 from lab_utils.labs.hw5.on_the_roof import layer_work, roof_of
 from lab_utils.labs.hw5.tasks import integers
 from tests.labs.hw5.catalogue.integers import RIGHT, WRONG
-from tests.support.catalogued import Cell, assert_right, assert_wrong, solved_space
+from tests.support.catalogue import Catalogue, NamedOnHidden
 from tests.support.judged import verdict_of
+from tests.support.solved_cells import solved_space
 
 OURS = solved_space("hw5")
 IMAGES = 200
 
 
-@pytest.mark.parametrize("task", integers.TASKS, ids=lambda task: task.id)
-def test_the_solution_has_full_marks(task: Any) -> None:
-    found = verdict_of("hw5", task.id, OURS[task.asks])
-    assert found.passed, found
-
-
-@pytest.mark.parametrize("one", WRONG, ids=lambda one: f"{one.task} {one.name}")
-def test_a_wrong_cell_loses_points_and_is_told_why(one: Cell) -> None:
-    assert_wrong(one)
-
-
-@pytest.mark.parametrize("one", RIGHT, ids=lambda one: f"{one.task} {one.name}")
-def test_a_right_cell_has_full_marks(one: Cell) -> None:
-    assert_right(one)
-
-
-def test_there_are_enough_of_them() -> None:
-    for task in integers.TASKS:
-        assert sum(one.task == task.id for one in WRONG) >= 3, task.id
-        assert any(one.task == task.id for one in RIGHT), task.id
+class TestCatalogue(NamedOnHidden):
+    catalogue = Catalogue("hw5", WRONG, RIGHT, part=integers.TASKS)
 
 
 def test_who_is_lent_right_functions_is_right() -> None:

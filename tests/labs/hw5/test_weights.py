@@ -24,40 +24,18 @@ from lab_utils.labs.hw5.show import SHOW
 from lab_utils.labs.hw5.tasks import weights
 from lab_utils.labs.hw5.tensors import made
 from tests.labs.hw5.catalogue.weights import RIGHT, WRONG
-from tests.support.catalogued import Cell, assert_right, assert_wrong, solved_space
-from tests.support.judged import verdict_of
+from tests.support.catalogue import Catalogue, NamedOnHidden, assert_hidden_cases_are_other
+from tests.support.solved_cells import solved_space
 
 OURS = solved_space("hw5")
 
 
-@pytest.mark.parametrize("task", weights.TASKS, ids=lambda task: task.id)
-def test_the_solution_has_full_marks(task: Any) -> None:
-    found = verdict_of("hw5", task.id, OURS[task.asks])
-    assert found.passed, found
-
-
-@pytest.mark.parametrize("one", WRONG, ids=lambda one: f"{one.task} {one.name}")
-def test_a_wrong_cell_loses_points_and_is_told_why(one: Cell) -> None:
-    assert_wrong(one)
-
-
-@pytest.mark.parametrize("one", RIGHT, ids=lambda one: f"{one.task} {one.name}")
-def test_a_right_cell_has_full_marks(one: Cell) -> None:
-    assert_right(one)
-
-
-def test_there_are_enough_of_them() -> None:
-    for task in weights.TASKS:
-        assert sum(one.task == task.id for one in WRONG) >= 3, task.id
-        assert any(one.task == task.id for one in RIGHT), task.id
+class TestCatalogue(NamedOnHidden):
+    catalogue = Catalogue("hw5", WRONG, RIGHT, part=weights.TASKS)
 
 
 def test_hidden_cases_are_other_cases() -> None:
-    for task in LAB.tasks:
-        public = [case.given for case in LAB.public_cases(task.id)]
-        hidden = [case.given for case in hidden_of("hw5").graded_cases(task.id)[len(public) :]]
-        assert len(hidden) >= 4, task.id
-        assert not [given for given in hidden if given in public], task.id
+    assert_hidden_cases_are_other("hw5", 4)
 
 
 def test_what_is_derived_is_up_to_date() -> None:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import linecache
 from functools import cache
 from typing import Any
 
-import nbformat
 import pytest
 import torch
 
 from autograder.grading.hidden import hidden_of
-from autograder.grading.judge.process import Judge
-from autograder.labs.lab4b.build import derived_files
 from autograder.reference.job import held, schedules, search, sharded
 from lab_utils.instruments.network.strategy import Strategy
 from lab_utils.instruments.parallel import Job
 from lab_utils.instruments.shapes import Transformer
-from lab_utils.kit.ask import attempt
-from lab_utils.kit.root import ROOT
 from lab_utils.labs.lab4b import LAB
 from lab_utils.labs.lab4b.judge.job_numbers import by_key
 from lab_utils.labs.lab4b.published import PUBLISHED, rank_correlation
@@ -27,89 +21,20 @@ from lab_utils.labs.lab4b.show import SHOW
 from lab_utils.labs.lab4b.systems import GPT_175B, JOB, LLAMA_70B, SYSTEM_1, SYSTEM_2
 from lab_utils.labs.lab4b.tasks import job
 from lab_utils.labs.lab4b.triangles import strategy_map
-from tests.labs.lab4b.catalogue.job import RIGHT, WRONG, Cell
-from tests.support.judged import points_of, verdict_of
+from tests.labs.lab4b.catalogue.job import RIGHT, WRONG
+from tests.support.catalogue import Catalogue, NamedOnHidden
+from tests.support.solved_cells import solved_space
 
-NOTEBOOK = ROOT / "solutions" / "lab4b" / "02_job.ipynb"
 TINY = Transformer("tiny", 2, 16, 4, 2, 4, 24, True, 30, 8)
 
 
-@cache
 def ours() -> dict[str, Any]:
-    """What the solved notebook imports and defines."""
-    space: dict[str, Any] = {}
-    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
-        is_solution = cell.metadata.get("nbgrader", {}).get("solution")
-        imports = cell.source.startswith("from dataclasses")
-        if cell.cell_type == "code" and (is_solution or imports):
-            _run(cell.source, space)
-    return space
+    """What the solved notebooks import and define."""
+    return solved_space("lab4b")
 
 
-def _run(code: str, space: dict[str, Any]) -> None:
-    name = f"<cell {len(linecache.cache)}>"
-    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
-    exec(compile(code, name, "exec"), space)
-
-
-def _asked(cell: Cell) -> Any:
-    space = dict(ours())
-    _run(cell.code, space)
-    return space[LAB.task_called(cell.task).asks]
-
-
-@pytest.mark.parametrize("task", job.TASKS, ids=lambda task: task.id)
-def test_the_solution_has_full_marks(task: Any) -> None:
-    found = verdict_of("lab4b", task.id, ours()[task.asks])
-    assert found.passed, found
-
-
-@pytest.mark.parametrize("cell", WRONG, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_wrong_cell_loses_points_and_is_told_why(cell: Cell) -> None:
-    asked = _asked(cell)
-    found = verdict_of("lab4b", cell.task, asked)
-    for words in cell.says:
-        assert words in str(found), found
-    worth = LAB.task_called(cell.task).points
-    assert points_of("lab4b", cell.task, asked) <= cell.most * worth
-
-
-def test_of_hidden_cases_only_our_sentences_are_told() -> None:
-    judge = Judge("lab4b")
-    for cell in WRONG:
-        cases = hidden_of("lab4b").graded_cases(cell.task)
-        place = len(cases) - 1
-        task = LAB.task_called(cell.task)
-        reply = attempt(task, LAB.ask(cell.task), _asked(cell), cases[place].given)
-        judged = judge.judge(cell.task, place, reply)
-        assert not judged["forged"], cell.name
-        for finding in judged["findings"]:
-            assert "right for some, and not for all" not in finding["look"], cell
-
-
-@pytest.mark.parametrize("cell", RIGHT, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_right_cell_has_full_marks(cell: Cell) -> None:
-    found = verdict_of("lab4b", cell.task, _asked(cell))
-    assert found.passed, found
-
-
-def test_there_are_enough_of_them() -> None:
-    for task in job.TASKS:
-        assert sum(cell.task == task.id for cell in WRONG) >= 3, task.id
-        assert any(cell.task == task.id for cell in RIGHT), task.id
-
-
-def test_hidden_cases_are_other_cases() -> None:
-    for task in job.TASKS:
-        public = [case.given for case in LAB.public_cases(task.id)]
-        hidden = [case.given for case in hidden_of("lab4b").graded_cases(task.id)[len(public) :]]
-        assert len(hidden) >= 4, task.id
-        assert not [given for given in hidden if given in public], task.id
-
-
-def test_what_is_derived_is_up_to_date() -> None:
-    for path, text in derived_files().items():
-        assert (ROOT / path).read_text(encoding="utf-8") == text, "run make notebooks"
+class TestCatalogue(NamedOnHidden):
+    catalogue = Catalogue("lab4b", WRONG, RIGHT, part=job.TASKS)
 
 
 @pytest.mark.parametrize(

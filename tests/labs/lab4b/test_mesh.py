@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import linecache
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
-import nbformat
 import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.grading.hidden import hidden_of
-from autograder.grading.judge.process import Judge
 from autograder.labs.lab4b.build import derived_files
 from autograder.labs.lab4b.cases.mesh import PUBLISHED
 from autograder.labs.lab4b.mesh_oracles import (
@@ -26,35 +21,22 @@ from autograder.labs.lab4b.mesh_oracles import (
 )
 from lab_utils.instruments.network.mesh import LINK, MIB, Link, Message
 from lab_utils.instruments.network.show.routes import xy
-from lab_utils.kit.ask import attempt
 from lab_utils.kit.judge import Verdict
 from lab_utils.kit.root import ROOT
 from lab_utils.labs.lab4b import LAB
 from lab_utils.labs.lab4b.show import SHOW
 from lab_utils.labs.lab4b.tasks import mesh
-from tests.labs.lab4b.catalogue.mesh import RIGHT, WRONG, Cell
+from tests.labs.lab4b.catalogue.mesh import RIGHT, WRONG
+from tests.support.catalogue import Catalogue, NamedOnHidden, assert_hidden_cases_are_other
 from tests.support.judged import points_of, verdict_of
+from tests.support.solved_cells import run_cell, solved_space
 
-NOTEBOOK = ROOT / "solutions" / "lab4b" / "01_mesh.ipynb"
 SIZES = st.tuples(st.integers(1, 6), st.integers(1, 6))
 
 
-@cache
 def ours() -> dict[str, Any]:
-    """What the solved notebook imports and defines."""
-    space: dict[str, Any] = {}
-    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
-        is_solution = cell.metadata.get("nbgrader", {}).get("solution")
-        imports = cell.source.startswith("from collections")
-        if cell.cell_type == "code" and (is_solution or imports):
-            run(cell.source, space)
-    return space
-
-
-def run(code: str, space: dict[str, Any]) -> None:
-    name = f"<cell {len(linecache.cache)}>"
-    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
-    exec(compile(code, name, "exec"), space)
+    """What the solved notebooks import and define."""
+    return solved_space("lab4b")
 
 
 def space_of(code: str) -> dict[str, Any]:
@@ -63,7 +45,7 @@ def space_of(code: str) -> dict[str, Any]:
     for name, value in ours().items():  # each looks names up in its own cells
         if hasattr(value, "__code__") and value.__globals__ is ours():
             space[name] = type(value)(value.__code__, space, name, value.__defaults__)
-    run(code, space)
+    run_cell(code, space)
     return space
 
 
@@ -71,42 +53,8 @@ def verdict(task: str, space: dict[str, Any]) -> Verdict:
     return verdict_of("lab4b", task, space[LAB.task_called(task).asks])
 
 
-@pytest.mark.parametrize("task", mesh.TASKS, ids=lambda task: task.id)
-def test_the_solution_has_full_marks(task: Any) -> None:
-    found = verdict(task.id, ours())
-    assert found.passed, found
-
-
-@pytest.mark.parametrize("cell", WRONG, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_wrong_cell_loses_points_and_is_told_why(cell: Cell) -> None:
-    space, task = space_of(cell.code), LAB.task_called(cell.task)
-    found = verdict(cell.task, space)
-    for words in cell.says:
-        assert words in str(found), found
-    assert points_of("lab4b", cell.task, space[task.asks]) <= cell.most * task.points
-
-
-@pytest.mark.parametrize("cell", RIGHT, ids=lambda cell: f"{cell.task} {cell.name}")
-def test_a_right_cell_has_full_marks(cell: Cell) -> None:
-    space, task = space_of(cell.code), LAB.task_called(cell.task)
-    assert points_of("lab4b", cell.task, space[task.asks]) == task.points, verdict(cell.task, space)
-
-
-def test_mistakes_are_named_on_hidden_cases_too() -> None:
-    """Of a hidden case only whole sentences of ours are told: each look is one."""
-    judge = Judge("lab4b")
-    for cell in WRONG:
-        task = LAB.task_called(cell.task)
-        asked, public = space_of(cell.code)[task.asks], len(LAB.public_cases(cell.task))
-        told = set()
-        for place, case in enumerate(hidden_of("lab4b").graded_cases(cell.task)[public:], public):
-            found = judge.judge(
-                cell.task, place, attempt(task, LAB.ask(cell.task), asked, case.given)
-            )
-            assert not found["forged"], cell
-            told |= {finding["look"] for finding in found["findings"]}
-        assert told, cell
-        assert "It is right for some, and not for all: what is special here?" not in told, cell
+class TestCatalogue(NamedOnHidden):
+    catalogue = Catalogue("lab4b", WRONG, RIGHT, part=mesh.TASKS)
 
 
 def test_a_mistake_is_paid_for_once() -> None:
@@ -117,19 +65,8 @@ def test_a_mistake_is_paid_for_once() -> None:
     assert points_of("lab4b", "1.5", space["my_routes"]) == 0.5
 
 
-def test_there_are_enough_of_them() -> None:
-    assert sum(task.points for task in mesh.TASKS) == 4
-    for task in mesh.TASKS:
-        assert sum(cell.task == task.id for cell in WRONG) >= 3, task.id
-        assert any(cell.task == task.id for cell in RIGHT), task.id
-
-
 def test_hidden_cases_are_other_cases() -> None:
-    for task in mesh.TASKS:
-        public = [case.given for case in LAB.public_cases(task.id)]
-        hidden = [case.given for case in hidden_of("lab4b").graded_cases(task.id)[len(public) :]]
-        assert len(hidden) >= 4, task.id
-        assert not [one for one in hidden if one in public], task.id
+    assert_hidden_cases_are_other("lab4b", 4)
 
 
 def test_what_is_derived_is_up_to_date() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.cells import Cell, Written
+from tests.support.catalogue import Cell, Written
 
 RING = Written(
     "hw5",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from tests.support.catalogued import Cell
-from tests.support.catalogued import cell as any_cell
+from lab_utils.labs.hw5 import LAB
+from tests.support.catalogue import Cell
+from tests.support.catalogue import cell as any_cell
 
-cell = partial(any_cell, "hw5")
+cell = partial(any_cell, LAB)
 
 RANGE = """\
 mean, sigma = weight.mean(), weight.std()
