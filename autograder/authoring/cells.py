@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import jupytext
@@ -58,7 +59,8 @@ KINDS = {
     "task": _kind("task locked", "markdown", "MARK SCHEME"),
     "readonly": _kind("locked", "code markdown", None),
 }
-#: Where a cell's metadata says by which task of which lab it is judged, and whether it is a bonus.
+#: Where a cell's metadata says by which task of which lab it is judged, whether it is a bonus, and
+#: how the cell below a question begins as long as nobody has answered it.
 TASK = "course"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -136,6 +138,11 @@ def _notebook(lines: list[str], where: str, lab: str) -> NotebookNode:
             key = f"{where}\n{seen[result.source]}\n{result.source}"
             result.id = sha256(key.encode()).hexdigest()[:16]
         notebook.cells.append(result)
+    for question, after in pairwise(notebook.cells):
+        is_asked = question.metadata.get("nbgrader", {}).get("task")
+        if is_asked and "nbgrader" not in after.metadata:  # answered in a new cell between them
+            below = after.source.partition("\n")[0]
+            question.metadata.setdefault(TASK, {})["below"] = below
     return notebook
 
 

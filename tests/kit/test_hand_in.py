@@ -28,7 +28,7 @@ from lab_utils.kit import hand_in
 from lab_utils.kit.course import Assignment, Course, read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.hand_in import Owner, Report, archive, inspection, owner, rerun, widget
-from lab_utils.kit.hand_in.notebook import read_cells, unanswered
+from lab_utils.kit.hand_in.notebook import Cell, read_cells, unanswered
 from lab_utils.labs.graphs.files import DotFile
 from lab_utils.labs.project.tables import Table
 from tests.support.on_demand import PLAIN_USER, obstacle
@@ -161,6 +161,16 @@ def test_a_question_without_an_answer_is_named(
     notebook.cells.append(nbformat.v4.new_markdown_cell(DRAWN))  # also below what is ours
     put(folder, notebook)
     assert f"OK    {NOTEBOOK}.ipynb is complete and runs" in str(look(lab, folder))
+
+
+@pytest.mark.parametrize("answer", ["", "Because of the bytes."])
+def test_text_of_ours_below_a_question_is_no_answer(answer: str) -> None:
+    question = Cell(
+        "### Question 1.2: why?", False, {"grade_id": "q12", "task": True}, below="## On"
+    )
+    rest = [Cell("## On\nThere is more.", False, {}), Cell("print(1)", True, {})]
+    cells = [question, *([Cell(answer, False, {})] if answer else []), *rest]
+    assert unanswered(cells) == ([] if answer else [question])
 
 
 def test_no_question_of_a_released_notebook_is_answered() -> None:

@@ -19,6 +19,7 @@ PACKAGES = {"torch": "2.13.0", "numpy": "2.4.6", "graphviz": "0.21", "ipython": 
     "ipywidgets": "8.1.9",
     "matplotlib": "3.11.2",
     "pandas": "3.1.1",
+    "PyYAML": "6.0.3",
     "ipykernel": "7.4.0",
 }
 

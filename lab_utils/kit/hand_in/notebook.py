@@ -33,6 +33,8 @@ class Cell:
     """The sorts of its outputs, as they were saved with it; none if it has not been run."""
     is_bonus: bool = False
     """Whether its points count beyond what the notebook is worth."""
+    below: str = ""
+    """Of a question: how the cell below it begins as long as nobody has answered it."""
 
     @property
     def name(self) -> str:
@@ -80,10 +82,13 @@ def unanswered(cells: Sequence[Cell]) -> list[Cell]:
     question: Cell | None = None
     for cell in (*cells, Cell("", False, {"grade_id": "the end"})):
         text = cell.source.strip()
-        if cell.marks:
+        goes_on = bool(question and question.below and text.startswith(question.below))
+        if text.startswith(_OURS):
+            continue  # many answer at the very end
+        if cell.marks or goes_on:
             open_ones += [question] if question else []
             question = cell if cell.marks.get("task") else None
-        elif text and not text.startswith(_OURS):
+        elif text:
             question = None
     return open_ones
 
@@ -123,6 +128,7 @@ def _cell(cell: dict[str, Any]) -> Cell:
         marks if isinstance(marks, dict) else {},
         _outputs(cell),
         isinstance(about, dict) and about.get("bonus") is True,
+        str(about.get("below", "")) if isinstance(about, dict) else "",
     )
 
 

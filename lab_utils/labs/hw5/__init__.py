@@ -9,7 +9,7 @@ from lab_utils.labs.hw5.tasks import NAMES, TASKS
 LAB = Lab(
     home=__name__,
     noun="case",
-    packages=("graphs", "training"),
+    packages=("graphs",),
     tasks=TASKS,
     files=FILES,
     small=Small("HW5_SIZE", "small", "full"),
