@@ -134,7 +134,7 @@ def _words(ranks: int, step: int, moment: Moment, nbytes: int, link: Link) -> st
     elif moment.adding:
         does = "first half: what arrives is added"
     else:
-        does = "second half: what arrives replaces what was there"
+        does = "second half: what arrives replaces"
     whole = sum(len(chunk) == ranks for row in moment.held for chunk in row)
     total = ring_seconds("all_reduce", ranks, nbytes, link)
     slow = "latency" if nbytes < even_bytes(ranks, link) else "bandwidth"
@@ -195,7 +195,7 @@ def _rank(rank: int, ranks: int, moment: Moment) -> list[str]:
         body.append("</g>")
     if moment.sent:
         x = _LEFT + ranks * (_WIDE + _GAP)
-        words = f"sent {moment.sent[rank]} to rank {(rank + 1) % ranks}"
+        words = f"sent chunk {moment.sent[rank]} to rank {(rank + 1) % ranks}"
         body.append(text(x + 4, y + 19, words, fill=CHUNKS[moment.sent[rank]]))
     return body
 
