@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.support.browser import ROOT, Browser, jupyter_server
-from tests.support.films import go_to_cell, labels_hold
+from tests.support.browser import Browser
+from tests.support.films import go_to_cell, labels_hold, solved_lab
 from tests.whole.test_browser import look, open_notebook, run_all
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -18,9 +16,7 @@ pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow, pytest.mark.xdist_gr
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """A server of the solved notebooks."""
-    folder = tmp_path_factory.mktemp("labs")
-    shutil.copytree(ROOT / "solutions" / "hw5", folder / "hw5")
-    with jupyter_server(Path(folder)) as where:
+    with solved_lab(tmp_path_factory.mktemp("labs"), "hw5") as where:
         yield where
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from tests.support.browser import ROOT, Browser, jupyter_server
+from tests.support.browser import Browser
+from tests.support.films import solved_lab
 from tests.whole.test_browser import look, open_notebook, run_all
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -29,9 +28,7 @@ LABEL = (
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """A server of the solved notebooks."""
-    folder = tmp_path_factory.mktemp("labs")
-    shutil.copytree(ROOT / "solutions" / "lab1a", folder / "lab1a")
-    with jupyter_server(Path(folder)) as where:
+    with solved_lab(tmp_path_factory.mktemp("labs"), "lab1a") as where:
         yield where
 
 

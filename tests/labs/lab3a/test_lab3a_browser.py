@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.support.browser import ROOT, Browser, jupyter_server
+from tests.support.browser import Browser
+from tests.support.films import solved_lab
 from tests.whole.test_browser import look, open_notebook, run_all
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -22,9 +21,7 @@ STRIPS = (
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """A server of the solved notebook."""
-    folder = tmp_path_factory.mktemp("labs")
-    shutil.copytree(ROOT / "solutions" / "lab3a", folder / "lab3a")
-    with jupyter_server(Path(folder)) as where:
+    with solved_lab(tmp_path_factory.mktemp("labs"), "lab3a") as where:
         yield where
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.support.browser import ROOT, Browser, jupyter_server
-from tests.support.films import go_to_cell, labels_hold, move_slider
+from tests.support.browser import Browser
+from tests.support.films import go_to_cell, labels_hold, move_slider, solved_lab
 from tests.whole.test_browser import choose, look, open_notebook, run_all
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -19,9 +17,7 @@ CELL = "pairs = [pair for pair in transpose(4)"
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """A server of the solved notebooks."""
-    folder = tmp_path_factory.mktemp("labs")
-    shutil.copytree(ROOT / "solutions" / "lab4b", folder / "lab4b")
-    with jupyter_server(Path(folder)) as where:
+    with solved_lab(tmp_path_factory.mktemp("labs"), "lab4b") as where:
         yield where
 
 
