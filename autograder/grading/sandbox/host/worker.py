@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from autograder.grading.sandbox.host.cgroup import Group, group
 from autograder.grading.sandbox.host.cut import Kit
 from autograder.grading.sandbox.host.isolation import (
     Isolation,
@@ -169,9 +170,10 @@ class Worker:
         Raises:
             SandboxFailed: no sandbox can be had.
         """
-        with self._scratch() as folder:
-            supervisor = self._call_supervisor(folder, shelves)
-            supervisor = supervisor or self._call_supervisor(folder, shelves)
+        limits = self._site.limits
+        with self._scratch() as folder, group(limits.memory) as counted:
+            supervisor = self._call_supervisor(folder, shelves, counted)
+            supervisor = supervisor or self._call_supervisor(folder, shelves, counted)
             if supervisor is None:
                 raise SandboxFailed("a sandbox ends as soon as it has started")
             try:
@@ -204,7 +206,9 @@ class Worker:
         self.leave()
         self._stem.stop()
 
-    def _call_supervisor(self, folder: Path | None, shelves: tuple[int, int]) -> Line | None:
+    def _call_supervisor(
+        self, folder: Path | None, shelves: tuple[int, int], counted: Group | None
+    ) -> Line | None:
         """None: the warm process has died meanwhile."""
         self.start()
         assert self._line is not None
@@ -213,7 +217,8 @@ class Worker:
         deadline = time.monotonic() + STARTING
         try:
             with theirs:
-                self._line.send(self._setup(folder), deadline, (theirs.fileno(), *shelves))
+                given = (theirs.fileno(), *shelves, *(counted or ()))
+                self._line.send(self._setup(folder), deadline, given)
             told = supervisor.receive(deadline) or {}
         except (Closed, Late):
             supervisor.close()

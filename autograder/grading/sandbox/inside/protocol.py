@@ -10,6 +10,7 @@ from typing import Any
 
 HEADER = struct.Struct(">16sI")
 NO_NONCE = bytes(16)
+_MOST_DESCRIPTORS = 8
 
 Message = dict[str, Any]
 
@@ -43,7 +44,7 @@ class Channel:
 
     def receive(self) -> tuple[Message, list[int]] | None:
         """The next message and the descriptors that came along; None when there is no more."""
-        head, descriptors, _, _ = socket.recv_fds(self._socket, HEADER.size, 4)
+        head, descriptors, _, _ = socket.recv_fds(self._socket, HEADER.size, _MOST_DESCRIPTORS)
         head += self._read(HEADER.size - len(head)) if head else b""
         if len(head) < HEADER.size:
             return None

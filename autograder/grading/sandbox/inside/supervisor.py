@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from . import kernel, namespaces, usage
 from .clock import SIGNALS, Clock, Moment, allowance
+from .counted import Counted
 from .family import Family
 from .protocol import Channel, Message
 from .scratch import Snapshot, fetch, put_back, store, take_snapshot
@@ -37,18 +38,20 @@ def supervise(
 ) -> NoReturn:
     """Serve one run of a notebook, then end. ``setup`` says how it is shut in.
 
-    ``shelves`` are the files with the scratch folder as it is before, and as it is kept.
+    ``shelves`` are the files with the scratch folder as it is before, and as it is kept; then
+    those of its control group, if it has one.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)  # which the first process of a namespace ignores
     try:
+        counted = Counted(*shelves[2:])
         setup = {**setup, "proc": _shut_in(setup)}
     except OSError as error:
         control.send({"failed": str(error)})
         os._exit(1)
     control.send({"ready": True})
     try:
-        Supervisor(control, setup, shelves, run_notebook).serve()
+        Supervisor(control, setup, shelves[:2], counted, run_notebook).serve()
     except Exception as error:
         control.send({"broken": f"{type(error).__name__}: {error}"})
     os._exit(0)
@@ -80,10 +83,12 @@ class Supervisor:
         control: Channel,
         setup: Mapping[str, Any],
         shelves: Sequence[int],
+        counted: Counted,
         run_notebook: NotebookMain,
     ) -> None:
         self._control, self._setup, self._lab = control, setup, Path(setup["lab"])
         self._before, self._after = shelves
+        self._counted = counted
         self._limits = setup["limits"]
         self._grace = allowance(self._limits["grace_seconds"], self._limits)
         self._run_notebook = run_notebook
@@ -169,6 +174,8 @@ class Supervisor:
         self._reap()
         now = self._family.now()
         why = self._excess(now.processes) or self._out_of_time(now)
+        if self._status == -signal.SIGKILL and self._counted.was_full():
+            why = "memory"
         if why or self._status is not None:
             self._tell({"ended": why or "by itself", "status": self._status})
             self._child = 0
