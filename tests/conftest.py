@@ -90,6 +90,11 @@ def warm_for_all() -> Iterator[None]:
         yield
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first: one that begins last keeps one processor busy, and the other waits."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose tool is missing; fail it where all tools are promised to be there."""
     for name, tool in TOOLS.items():
