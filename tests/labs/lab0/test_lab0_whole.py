@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.whole_way import SOLVED, whole_way
+from tests.support.whole_way import DIALECTS, SOLVED, assert_stock_nbgrader_agrees, whole_way
 
 LAB = "lab0"
 ANSWERS = {"q13": "700 GB, 350 GB and 175 GB: 9, 5 and 3 GPUs. Training also holds activations."}
@@ -24,3 +24,8 @@ def test_release_unpack_solve_pack_collect_grade(tmp_path: Path) -> None:
         assert way.points(name, "1.1", "1.2", "q13") == ["0.5", "0.25", ""]
     assert way.points("Babbage Charles", "1.1", "1.2", "q13") == ["0", "0", ""]
     assert "Right on 4 of 4 public tensors and on 9 of 9 hidden tensors." in way.page
+
+
+@pytest.mark.slow
+def test_stock_nbgrader_gives_the_same_whatever_saved_the_notebook(tmp_path: Path) -> None:
+    assert_stock_nbgrader_agrees(tmp_path, LAB, list(DIALECTS))

@@ -30,5 +30,5 @@ def test_release_unpack_solve_pack_collect_grade(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_stock_nbgrader_gives_the_same_whatever_saved_the_notebook(tmp_path: Path) -> None:
+def test_stock_nbgrader_gives_the_same(tmp_path: Path) -> None:
     assert_stock_nbgrader_agrees(tmp_path, LAB)

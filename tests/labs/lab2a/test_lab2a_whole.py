@@ -37,8 +37,6 @@ def test_release_unpack_solve_pack_collect_grade(
 
 
 @pytest.mark.slow
-def test_stock_nbgrader_gives_the_same_whatever_saved_the_notebook(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stock_nbgrader_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB2A_SIZE", "small")
     assert_stock_nbgrader_agrees(tmp_path, LAB)
