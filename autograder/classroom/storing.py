@@ -149,8 +149,8 @@ class Storing:
                     grade.auto_score, grade.needs_manual_grade = 0, False
                 continue
             book = self._graded(student, rows, books[rows.name], graded)
-            texts[rows.name] = _as_text(book)
             answers.append((rows, answers_in(book)))
+            texts[rows.name] = _as_text(book)
         given.give_back_all(answers, lambda: self._take_off(submission, late))
         del cells
         return texts
@@ -335,7 +335,7 @@ class _Check(CheckCellMetadata):
 
 
 def _as_text(book: NotebookNode) -> str:
-    """As nbformat writes it."""
+    """As nbformat writes it; the notebook itself is of no use after that."""
     plain = strip_transient(split_lines(book))
     form = {"ensure_ascii": False, "indent": 1, "sort_keys": True, "separators": (",", ": ")}
     return json.dumps(plain, **form) + "\n"  # type: ignore[arg-type]
