@@ -9,7 +9,7 @@ the same as ``grade``. What the answers were is kept in ``grades/<lab>/by_hand/<
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -96,8 +96,28 @@ class Given:
 
         To be called after nbgrader has stored its own points of a notebook, and ``note`` before.
         """
+        session = object_session(book)
+        assert session is not None
+        self.give_back_all([(book, answers)], session.commit)
+
+    def give_back_all(
+        self,
+        graded: Iterable[tuple[SubmittedNotebook, dict[str, str]]],
+        commit: Callable[[], object],
+    ) -> None:
+        """The same for several notebooks; ``commit`` stores their points.
+
+        The gradebook comes first: whenever the work is cut off, no answer is noted whose points
+        are not stored.
+        """
         kept = self._read()
-        notes = kept.setdefault(book.name, {})
+        for book, answers in graded:
+            self._give_back(book, answers, kept.setdefault(book.name, {}))
+        commit()
+        self._write(kept)
+
+    @staticmethod
+    def _give_back(book: SubmittedNotebook, answers: dict[str, str], notes: Notes) -> None:
         for grade, comment in _by_cell(book):
             if grade.name not in answers:
                 continue
@@ -111,8 +131,6 @@ class Given:
             elif note["answer"] not in ("", answer) and grade.manual_score is not None:
                 grade.needs_manual_grade = True
             note["answer"] = answer
-        self._gradebook_first(book)
-        self._write(kept)
 
     def answer(self, notebook: str, grade_id: str) -> str:
         """Digest of the answer that was graded last; empty if there was none."""
@@ -123,13 +141,6 @@ class Given:
         note = self._read().get(notebook, {}).get(grade_id, {"answer": "", "given": {}})
         points: float | None = note["given"].get(note["answer"], {}).get("points")
         return points
-
-    @staticmethod
-    def _gradebook_first(book: SubmittedNotebook) -> None:
-        """Whenever the work is cut off, no answer is noted whose points are not stored."""
-        session = object_session(book)
-        assert session is not None
-        session.commit()
 
     @staticmethod
     def _note(book: SubmittedNotebook, notes: Notes, overridden: set[tuple[str, str]]) -> None:

@@ -169,7 +169,7 @@ def _graded(
     todo: Sequence[str], examiner: Examiner, book: Book, ledger: Ledger, order: Order
 ) -> Iterator[str]:
     """Store verdicts one by one as they come: a gradebook has one writer."""
-    with closing(examiner.each(todo)) as examined:
+    with closing(examiner.each(todo)) as examined, book:
         for student, wrong in examined:
             try:
                 if wrong is not None:

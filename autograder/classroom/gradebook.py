@@ -31,6 +31,7 @@ from autograder.authoring.cells import TASK
 from autograder.classroom.by_hand import Given
 from autograder.classroom.home import Home
 from autograder.classroom.sheet import Score
+from autograder.classroom.storing import Storing, can_store
 from autograder.collect import Roster
 from autograder.collect.shelf import digest
 from autograder.grading.verdict import write_private
@@ -51,7 +52,16 @@ class Book:
         """Opens nothing yet."""
         self._home, self._lab = home, lab
         self._settings = home.settings()
+        self._storing: Storing | None = None
         self.log = home.grades(lab) / "nbgrader.log"
+
+    def __enter__(self) -> Book:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._storing:
+            self._storing.close()
+            self._storing = None
 
     def prepare(self, roster: Roster | None) -> None:
         """Make sure that the gradebook knows the lab as it is now, and the class.
@@ -78,11 +88,18 @@ class Book:
                 book.update_or_create_student(student.id, **name, email=student.email)
 
     def store(self, student: str) -> None:
-        """Run nbgrader's autograding for one student, in place of what was there.
+        """Do what nbgrader's autograding does for one student, in place of what was there.
 
         Raises:
             NotStored: it failed.
         """
+        if can_store(self._settings):
+            self._storing = self._storing or Storing(self._home, self._lab, self._settings)
+            try:
+                if self._storing.store(student):
+                    return
+            except Exception:  # then nbgrader may try, and say in its own words what is wrong
+                get_logger().exception("%s is left to nbgrader's autograde", student)
         course = CourseDirectory(config=self._settings, assignment_id=self._lab, student_id=student)
         try:
             Autograde(coursedir=course, config=self._settings, force=True).start()

@@ -8,6 +8,7 @@ outputs, the score of each test among them.
 from __future__ import annotations
 
 import atexit
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
-from autograder.grading.grader import Graded, Grader, load_graded
+from autograder.grading.grader import CellOutputs, Graded, Grader, load_graded
 from autograder.grading.plan import LabPlan, keyed_cells, read_plan
 from autograder.grading.sandbox import Isolation
 from autograder.grading.sandbox.clean.markup import safe_markdown
@@ -40,14 +41,7 @@ class SandboxedExecute(NbGraderPreprocessor):
         """Fill in what the cells of a notebook show; no text in it acts when it is opened."""
         about = resources["nbgrader"]
         graded = self._graded(about["assignment"], about["student"])
-        shown = graded.cells.get(about["notebook"], {})
-        for key, cell in keyed_cells(book):
-            told = shown.get(key, {"outputs": [], "execution_count": None})
-            cell.outputs = [nbformat.from_dict(output) for output in told["outputs"]]
-            cell.execution_count = told["execution_count"]
-        for cell in book.cells:
-            if cell.cell_type != "code":
-                cell.source = safe_markdown(cell.source)
+        fill_in(book, graded.cells.get(about["notebook"], {}))
         return book, resources
 
     def _graded(self, lab: str, student: str) -> Graded:
@@ -72,6 +66,17 @@ class SandboxedExecute(NbGraderPreprocessor):
             _graders[plan.digest] = grader.__enter__()
             self.log.info("%s", grader.executor.reached)
         return _graders[plan.digest]
+
+
+def fill_in(book: NotebookNode, shown: Mapping[str, CellOutputs]) -> None:
+    """Give the cells of a notebook what they show, by key; no text in it acts when it is opened."""
+    for key, cell in keyed_cells(book):
+        told = shown.get(key, {"outputs": [], "execution_count": None})
+        cell.outputs = [nbformat.from_dict(output) for output in told["outputs"]]
+        cell.execution_count = told["execution_count"]
+    for cell in book.cells:
+        if cell.cell_type != "code":
+            cell.source = safe_markdown(cell.source)
 
 
 def _plan(lab: str, source: Path) -> LabPlan:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from math import prod
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -53,7 +53,7 @@ class Storage:
     owner: fx.Node
     index: int
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """Bytes allocated; 1 where the graph is a drawing that tells no sizes."""
         val = self.owner.meta.get("val")

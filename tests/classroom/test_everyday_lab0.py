@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import io
+import json
+import shutil
 import stat
 import zipfile
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
+from nbgrader.api import Gradebook
 
+from autograder.classroom.gradebook import Book
+from autograder.classroom.home import VARIABLE, Home
+from autograder.classroom.lateness import Lateness
 from autograder.classroom.sample import ADDED, Change, Example, student, zip_of
+from autograder.classroom.storing import can_store
 from autograder.cli import main
+from autograder.grading.submission import Submission
+from autograder.grading.verdict import load_verdict
 from autograder.labs.lab0.sample_class import FILES
+from lab_utils.kit.root import ROOT
 
 pytestmark = [pytest.mark.slow]
 RELEASE = "recompute-lab-0.1.0-0123abcd"
@@ -129,3 +143,99 @@ def test_hand_ins_that_are_alike_are_shown_to_instructors_alone(
     told = path.read_text(encoding="utf-8")
     assert "A hint where to look, and never a verdict." in told
     assert "<script" not in told
+
+
+def stored(
+    graded: Path, home: Home, by_nbgrader: bool
+) -> tuple[dict[str, tuple[int, bytes]], list[tuple[Any, ...]]]:
+    """Files and rows after a class was stored anew, given points in between, and again."""
+    shutil.copytree(graded / "home", home.path)
+    for path in (home.gradebook, home.grades("lab0") / "registered"):
+        path.unlink()
+    for name in ("autograded", "grades/lab0/by_hand"):
+        shutil.rmtree(home.path / name)
+    students = sorted(path.stem for path in (home.path / "verdicts/lab0").glob("*.json"))
+    late = Lateness("x.zip", days=1, percent=30, costs=dict.fromkeys(_notebooks(), 0.3))
+    costs = {students[0]: asdict(late)}
+    (home.grades("lab0") / "late.json").write_text(json.dumps(costs))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, "")  # and as it was before, afterwards
+        patch.setattr("autograder.classroom.gradebook.can_store", lambda _: not by_nbgrader)
+        book = Book(home, "lab0")
+        book.prepare(None)
+        with book:
+            for student in students:
+                book.store(student)
+            with Gradebook(home.db_url) as gradebook:
+                for submission in gradebook.assignment_submissions("lab0"):
+                    for rows in submission.notebooks:
+                        for grade in rows.grades:
+                            grade.manual_score, grade.needs_manual_grade = 0.25, False
+                gradebook.db.commit()
+            # One of them hands in something else: its points by hand are not for that.
+            for path in (home.submitted / students[1] / "lab0").glob("*.ipynb"):
+                changed = path.read_text().replace("def tensor_bytes", "x = 1\\ndef tensor_bytes")
+                path.chmod(0o600)
+                path.write_text(changed)
+            patch.setattr("autograder.classroom.storing.digest_of", _kept_digest(home))
+            patch.setattr("autograder.grading.nbgrader_step.digest_of", _kept_digest(home))
+            for student in students:
+                book.store(student)
+    files = {
+        str(path.relative_to(home.path)): (stat.S_IMODE(path.stat().st_mode), path.read_bytes())
+        for name in ("autograded", "grades/lab0/by_hand")
+        for path in sorted((home.path / name).rglob("*"))
+        if path.is_file()
+    }
+    with Gradebook(home.db_url) as gradebook:
+        submissions = gradebook.assignment_submissions("lab0")
+        rows = [rows for submission in submissions for rows in submission.notebooks]
+        told = [
+            (
+                *(one.student.id, one.name, one.late_submission_penalty, one.score),
+                *((g.name, g.auto_score, g.manual_score, g.needs_manual_grade) for g in one.grades),
+                *((c.name, c.auto_comment, c.manual_comment) for c in one.comments),
+            )
+            for one in sorted(rows, key=lambda one: (one.student.id, one.name))
+        ]
+    return files, told
+
+
+def _notebooks() -> list[str]:
+    return [path.stem for path in (ROOT / "notebooks/lab0").glob("*.ipynb")]
+
+
+def _kept_digest(home: Home) -> Callable[[object, Submission], str]:
+    def digest(_: object, submission: Submission) -> str:
+        kept = load_verdict(home.path, "lab0", submission.student)
+        assert kept is not None
+        return kept.digest
+
+    return digest
+
+
+def test_a_class_is_stored_as_nbgraders_autograde_stores_it(graded: Path, tmp_path: Path) -> None:
+    ours = stored(graded, Home(tmp_path / "ours"), by_nbgrader=False)
+    theirs = stored(graded, Home(tmp_path / "theirs"), by_nbgrader=True)
+    files, rows = ours
+    other_files, other_rows = theirs
+    assert rows == other_rows
+    assert files.keys() == other_files.keys()
+    assert [name for name in files if files[name] != other_files[name]] == []
+    assert len(rows) == len(CLASS)
+    assert any("bytes.csv" in name for name in files)
+    assert [row[2] for row in rows].count(None) == len(CLASS) - 1, "one of them is late"
+
+
+def test_other_settings_are_left_to_nbgrader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    settings = Home(ROOT / "autograder").settings()
+    assert can_store(settings)
+    for part, name, value in (
+        ("Autograde", "autograde_preprocessors", []),
+        ("OverwriteCells", "add_missing_cells", True),
+        ("CourseDirectory", "groupshared", True),
+    ):
+        other = deepcopy(settings)
+        other[part][name] = value
+        assert not can_store(other), name

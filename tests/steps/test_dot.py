@@ -17,6 +17,7 @@ from torch import fx, nn
 
 from lab_utils.kit.errors import LabError
 from lab_utils.steps.compare.diff import diff
+from lab_utils.steps.dot import plain as dot_plain
 from lab_utils.steps.dot import read as dot_read
 from lab_utils.steps.dot import syntax as dot_syntax
 from lab_utils.steps.dot import write as dot_write
@@ -379,7 +380,7 @@ def test_one_limit_holds_for_writing_and_reading(
     text = write_dot(graph)
     most = {"MAX_NODES": 9, "MAX_EDGES": 8, "MAX_BYTES": len(text)}[limit]
     for allowed in (most, most - 1):
-        for module in (dot_read, dot_syntax, dot_write):
+        for module in (dot_read, dot_plain, dot_syntax, dot_write):
             if hasattr(module, limit):
                 monkeypatch.setattr(module, limit, allowed)
         if allowed == most:

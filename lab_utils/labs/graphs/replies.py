@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -35,6 +35,17 @@ def shared_graph(text: str) -> fx.Graph:
         raise error.without_place() from None
 
 
+def given_graph(given: Mapping[str, Any]) -> fx.Graph:
+    """A fresh graph from what a case gives, which is ours: nothing in it needs to be checked."""
+    return copy_graph(case_graph(given["graph"]))[0]
+
+
+@lru_cache(maxsize=128)  # the cases of a lab
+def case_graph(text: str) -> fx.Graph:
+    """The same graph for the same DOT text of a case, to look at and not to change."""
+    return read_dot(text, is_ours=True)
+
+
 @contextmanager
 def unchanged(graph: fx.Graph) -> Iterator[None]:
     """While this is open, a student's function may look at ``graph``, and note things in meta.
@@ -42,13 +53,13 @@ def unchanged(graph: fx.Graph) -> Iterator[None]:
     Raises:
         BadAnswer: on leaving, if nodes have come, gone or changed; the message names one.
     """
-    before = {node.name: node.format_node() for node in graph.nodes}
+    before = _shape(graph)
     yield
-    after = {node.name: node.format_node() for node in graph.nodes}
+    after = _shape(graph)
     changes = [
         *(f"{name} is gone" for name in before if name not in after),
         *(f"{name} is new" for name in after if name not in before),
-        *(f"{name} is another" for name in before if before[name] != after.get(name)),
+        *(f"{name} is another" for name in before if _differ(before[name], after.get(name))),
         *(["the nodes are in another order"] if [*before] != [*after] else []),
     ]
     if changes:
@@ -57,6 +68,16 @@ def unchanged(graph: fx.Graph) -> Iterator[None]:
             "Leave the graph as it is, or work on a copy: copy, new = copy_graph(graph).",
             "the graph as it was given",
         )
+
+
+def _shape(graph: fx.Graph) -> dict[str, tuple[Any, ...]]:
+    """What each node is, by name."""
+    return {n.name: (n.op, n.target, n.args, n.kwargs, len(n.users)) for n in graph.nodes}
+
+
+def _differ(before: tuple[Any, ...], after: tuple[Any, ...] | None) -> bool:
+    """Whether a node is another now; a copy that stands in its place is the same."""
+    return before != after and str(before) != str(after)
 
 
 def name_of(value: Any, what: str, graph: fx.Graph | None = None) -> str:

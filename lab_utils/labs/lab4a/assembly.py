@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from torch import fx
 
 from lab_utils.labs.graphs.nodes import node_named
-from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.labs.graphs.replies import given_graph
 from lab_utils.labs.graphs.shipped import shipped_graph
 from lab_utils.labs.lab4a import LAB
 
@@ -43,14 +43,14 @@ def _injected(inject: Step) -> tuple[fx.Graph, dict[fx.Node, fx.Node]]:
     if not _is_usable("2.2", inject):
         return _shipped("3.1")
     given = LAB.public_cases("2.2")[0].given
-    graph = graph_of(given["graph"])
+    graph = given_graph(given)
     return graph, inject(graph, [node_named(graph, d) for d in given["drop"]])  # type: ignore
 
 
 def _shipped(task_id: str) -> tuple[fx.Graph, dict[fx.Node, fx.Node]]:
     """The graph with which a task begins, and its clones by their originals."""
     given = LAB.public_cases(task_id)[0].given
-    graph = graph_of(given["graph"])
+    graph = given_graph(given)
     names = given["clones"].items()
     return graph, {node_named(graph, o): node_named(graph, c) for o, c in names}
 

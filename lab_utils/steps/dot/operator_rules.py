@@ -145,6 +145,11 @@ _RULES = _rules(
 )
 
 
+def has_rules(name: str) -> bool:
+    """Whether ``check_operands`` looks at the arguments of this operator at all."""
+    return name in _RULES
+
+
 def check_operands(name: str, call: SimpleNamespace) -> None:
     """Make sure that an operator, which accepts its arguments, stays inside of them.
 

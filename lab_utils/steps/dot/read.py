@@ -13,21 +13,23 @@ from torch import fx
 
 from lab_utils.steps.dot.drawing import DotError, DotNode, Drawing, short
 from lab_utils.steps.dot.limits import MAX_BYTES
+from lab_utils.steps.dot.plain import FORM
 from lab_utils.steps.dot.program import program_graph
 from lab_utils.steps.dot.syntax import parse_dot
 from lab_utils.steps.dot.thin import thin_graph
-from lab_utils.steps.dot.write import FORM
 from lab_utils.steps.garbage import no_garbage_collection
 
 
 @no_garbage_collection()
-def read_dot(source: str | Path, circles: bool = False) -> fx.Graph:
+def read_dot(source: str | Path, circles: bool = False, is_ours: bool = False) -> fx.Graph:
     """The graph of a .dot file or text.
 
     Args:
         source: a path; or text, which a ``str`` is if it holds a newline or a ``{``.
         circles: read it even if its control edges form a circle with others, so that what
             else is wrong can be told; the nodes then stand in the order of the data edges.
+        is_ours: ``write_dot`` wrote it, and nobody could change it since: that PyTorch agrees
+            with the values in it need not be found out again.
 
     Nodes stand in the order of the file, but for those that must wait for a later one.
 
@@ -47,7 +49,7 @@ def read_dot(source: str | Path, circles: bool = False) -> fx.Graph:
         raise drawing.error(
             f"its form is {short(drawing.attributes['form'])}, but this version reads {FORM}"
         )
-    return program_graph(drawing, circles)
+    return program_graph(drawing, circles, is_ours)
 
 
 def _load(source: str | Path) -> tuple[str, str]:

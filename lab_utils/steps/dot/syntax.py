@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from lab_utils.steps.dot.drawing import DotEdge, DotNode, Drawing, short
 from lab_utils.steps.dot.limits import MAX_EDGES, MAX_NODES
+from lab_utils.steps.dot.plain import read_plain
 from lab_utils.steps.dot.tokens import NAMES, Token, TokenStream
 
 MAX_STATEMENTS = 1_000_000  # each node of an edge, and each semicolon, counts as one
@@ -32,10 +33,20 @@ def parse_dot(text: str, source: str) -> Drawing:
         DotError: the text is no digraph; the message tells the first line that is wrong.
     """
     drawing = Drawing(source, text)
+    if not read_plain(drawing):
+        parse_any(drawing)
+    return drawing
+
+
+def parse_any(drawing: Drawing) -> None:
+    """Fill in a drawing from its text, whoever wrote that.
+
+    Raises:
+        DotError: the text is no digraph.
+    """
     _Parser(drawing).parse()
     # An edge may mention a node before its own statement, which is where it belongs.
     drawing.nodes = dict(sorted(drawing.nodes.items(), key=lambda item: item[1].position))
-    return drawing
 
 
 class _Scope(NamedTuple):

@@ -63,9 +63,14 @@ def value_text(val: Any) -> str:
     if not isinstance(val, torch.Tensor) or val.dtype not in _NAME_OF:
         what = val.dtype if isinstance(val, torch.Tensor) else type(val).__name__
         raise ValueTextError(f"a value of type {what} cannot be written to a file")
-    text = f"{_NAME_OF[val.dtype]}[{','.join(map(str, val.shape))}]"
-    strides = _told(tuple(val.shape), val.stride())
-    if strides != _contiguous(tuple(val.shape)):
+    return _tensor_text(val.dtype, tuple(val.shape), val.stride())
+
+
+@lru_cache(maxsize=4096)
+def _tensor_text(dtype: torch.dtype, shape: tuple[int, ...], strides: tuple[int, ...]) -> str:
+    text = f"{_NAME_OF[dtype]}[{','.join(map(str, shape))}]"
+    strides = _told(shape, strides)
+    if strides != _contiguous(shape):
         text += f"{{{','.join(map(str, strides))}}}"
     return text
 

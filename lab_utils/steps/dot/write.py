@@ -37,8 +37,9 @@ from lab_utils.steps.dot.arguments import write_call
 from lab_utils.steps.dot.colors import COLOURS
 from lab_utils.steps.dot.drawing import DotError
 from lab_utils.steps.dot.limits import MAX_BYTES, MAX_EDGES, MAX_NODES
-from lab_utils.steps.dot.operator_rules import check_operands
+from lab_utils.steps.dot.operator_rules import check_operands, has_rules
 from lab_utils.steps.dot.operators import resolve
+from lab_utils.steps.dot.plain import HEAD
 from lab_utils.steps.dot.values import value_text
 from lab_utils.steps.graph import (
     Kind,
@@ -51,13 +52,6 @@ from lab_utils.steps.graph import (
 )
 from lab_utils.steps.storage import arguments_by_name, overwrite_order
 
-FORM = "training-step 1"
-
-_HEAD = f"""digraph training_step {{
-  graph [form="{FORM}", rankdir=TB, nslimit=2];
-  node [shape=box, style="filled,rounded", fontname="Helvetica"];
-  edge [color=gray30];
-"""
 _ORDER = "[style=dotted, color=gray70, constraint=false]"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = {"strict", "graph", "digraph", "subgraph", "node", "edge"}
@@ -85,7 +79,7 @@ def write_dot(graph: fx.Graph, path: str | Path | None = None) -> DotText:
             raise DotError("write_dot takes the graph first, then the file: write_dot(graph, file)")
         what = "None" if graph is None else f"a {type(graph).__name__}"
         raise DotError(f"write_dot takes an fx.Graph, and was given {what}: make it first")
-    text = DotText(_HEAD + "".join(f"  {line};\n" for line in _statements(graph)) + "}\n")
+    text = DotText(HEAD + "".join(f"  {line};\n" for line in _statements(graph)) + "}\n")
     _limit(len(text), MAX_BYTES, "characters")
     if path is not None:
         _write(Path(path), text)
@@ -120,7 +114,7 @@ def _statements(graph: fx.Graph) -> Iterator[str]:
         if waits_for and node.op == "placeholder":
             raise _error(node, "a placeholder is given, so that it cannot wait")
         for place, read in edges[node]:
-            yield f"{_name(read)} -> {_name(node)} {_list({'arg': place})}"
+            yield f"{_name(read)} -> {_name(node)} [arg={_value(place)}]"
         for other in waits_for:
             if other not in known:
                 raise _error(node, f"it waits for {other.name}, which is not in the graph")
@@ -163,7 +157,7 @@ def _attributes(node: fx.Node) -> tuple[dict[str, str], list[tuple[str, fx.Node]
         if node.op != "placeholder":
             target = resolve(operator)
             call, holes = write_call(node.args, node.kwargs)
-            if isinstance(target, torch._ops.OpOverload):
+            if has_rules(operator) and isinstance(target, torch._ops.OpOverload):
                 vals = fx.map_arg((node.args, node.kwargs), lambda read: read.meta.get("val"))
                 check_operands(operator, arguments_by_name(target, *vals))
         value = value_text(node.meta.get("val"))
@@ -179,7 +173,7 @@ def _attributes(node: fx.Node) -> tuple[dict[str, str], list[tuple[str, fx.Node]
         "value": value if value != "None" else "",
         "phase": when,
         "kind": what,
-        **{key: _escaped(node.meta.get(key) or "") for key in ("module", "source")},
+        **{key: _escaped(node.meta.get(key, "")) for key in ("module", "source")},
     }
     return {key: text for key, text in attributes.items() if text}, holes
 
@@ -203,8 +197,8 @@ def _value(text: str) -> str:
     return text if _PLAIN.fullmatch(text) and text.lower() not in _KEYWORDS else f'"{text}"'
 
 
-def _escaped(text: str) -> str:
-    return quote(text, safe=_SAFE)
+def _escaped(text: str | None) -> str:
+    return quote(text, safe=_SAFE) if text else ""
 
 
 def _limit(count: int, most: int, what: str) -> None:

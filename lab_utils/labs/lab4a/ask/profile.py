@@ -8,13 +8,13 @@ from typing import Any
 from lab_utils.kit.answers import fields_told, mapping, number
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.kit.guard import to_be_written
-from lab_utils.labs.graphs.replies import graph_of, kind_name, name_of, optional_name, unchanged
+from lab_utils.labs.graphs.replies import given_graph, kind_name, name_of, optional_name, unchanged
 from lab_utils.labs.lab4a.records import Peak, Uses
 
 
 def ask_classify(function: Any, given: Mapping[str, Any]) -> Any:
     """Task 1.1: the kind of every value."""
-    graph = graph_of(given["graph"])
+    graph = given_graph(given)
     for node in graph.nodes:
         node.meta.pop("kind", None)
     with unchanged(graph):
@@ -31,7 +31,7 @@ def ask_classify(function: Any, given: Mapping[str, Any]) -> Any:
 
 def ask_lifetimes(function: Any, given: Mapping[str, Any]) -> Any:
     """Task 1.2: first and last uses."""
-    graph = graph_of(given["graph"])
+    graph = given_graph(given)
     with unchanged(graph):
         told = function(graph)
     return {
@@ -45,7 +45,7 @@ def ask_lifetimes(function: Any, given: Mapping[str, Any]) -> Any:
 
 def ask_peak(function: Any, given: Mapping[str, Any]) -> Any:
     """Task 1.4: the peak."""
-    graph = graph_of(given["graph"])
+    graph = given_graph(given)
     with unchanged(graph), to_be_written("peak_breakdown", "live_bytes"):
         told = function(graph)
     nbytes, node, by_kind = fields_told(told, "what you return", Peak)

@@ -10,7 +10,7 @@ from torch import fx
 from lab_utils.kit.answers import a_type, collection, fields_told, mapping, number
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.labs.graphs.nodes import node_named
-from lab_utils.labs.graphs.replies import graph_of, name_of
+from lab_utils.labs.graphs.replies import given_graph, name_of
 from lab_utils.labs.project.records import Candidate, Rebuild
 from lab_utils.steps.kept import kept_values
 from lab_utils.steps.storage import storages
@@ -44,13 +44,13 @@ def seconds_of(graph: fx.Graph, given: Mapping[str, Any]) -> dict[fx.Node, float
 
 def ask_candidates(function: Any, given: Mapping[str, Any]) -> Any:
     """Task 5.1: the candidates."""
-    told = mapping(function(graph_of(given["graph"])), "what you return")
+    told = mapping(function(given_graph(given)), "what you return")
     return {name_of(n, "each key"): number(size, "each value") for n, size in told.items()}
 
 
 def ask_rebuild(function: Any, given: Mapping[str, Any]) -> Any:
     """Task 5.2: sources and path."""
-    graph = graph_of(given["graph"])
+    graph = given_graph(given)
     kept = kept_values(graph, [node_named(graph, name) for name in given["drop"]])
     told = function(node_named(graph, given["target"]), kept, storages(graph))
     parts = fields_told(told, "what you return", Rebuild)
@@ -63,6 +63,6 @@ def ask_rebuild(function: Any, given: Mapping[str, Any]) -> Any:
 
 def ask_describe(function: Any, given: Mapping[str, Any]) -> Any:
     """Task 5.3: cost and ratio."""
-    graph = graph_of(given["graph"])
+    graph = given_graph(given)
     told = function(graph, seconds_of(graph, given))
     return [fields_of(candidate) for candidate in collection(told, "what you return")]

@@ -8,7 +8,7 @@ from typing import Any
 from lab_utils.kit.answers import number
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.labs.graphs.nodes import node_named
-from lab_utils.labs.graphs.replies import changed_graph, graph_of, told_name
+from lab_utils.labs.graphs.replies import changed_graph, given_graph, told_name
 from lab_utils.labs.project.ask.candidates import seconds_of
 
 _COLUMNS = ("bytes", "idle_seconds", "recompute_seconds")
@@ -16,7 +16,7 @@ _COLUMNS = ("bytes", "idle_seconds", "recompute_seconds")
 
 def ask_analyse(function: Any, given: Mapping[str, Any]) -> Any:
     """Task 6.1: the static analysis."""
-    graph = graph_of(given["graph"])
+    graph = given_graph(given)
     table = function(graph, seconds_of(graph, given))
     rows = getattr(table, "to_dict", lambda _: None)("records")
     if rows is None:
@@ -31,6 +31,6 @@ def ask_analyse(function: Any, given: Mapping[str, Any]) -> Any:
 
 def ask_recompute(function: Any, given: Mapping[str, Any]) -> Any:
     """Task 6.3: a rewriter for real models."""
-    graph = graph_of(given["graph"])
+    graph = given_graph(given)
     function(graph, [node_named(graph, name) for name in given["drop"]])
     return changed_graph(graph)

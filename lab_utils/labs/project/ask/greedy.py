@@ -7,14 +7,14 @@ from typing import Any
 
 from lab_utils.kit.answers import collection, fields_told, number
 from lab_utils.labs.graphs.nodes import node_named
-from lab_utils.labs.graphs.replies import graph_of, name_of
+from lab_utils.labs.graphs.replies import given_graph, name_of
 from lab_utils.labs.project.ask.candidates import fields_of, seconds_of
 from lab_utils.labs.project.records import Plan, Simulated, record
 
 
 def ask_update(function: Any, given: Mapping[str, Any]) -> Any:
     """Task 5.4: the updates."""
-    nodes = {node.name: node for node in graph_of(given["graph"]).nodes}
+    nodes = {node.name: node for node in given_graph(given).nodes}
     chosen = [record(fields, nodes) for fields in given["chosen"]]
     remaining = [record(fields, nodes) for fields in given["remaining"]]
     t = record(given["t"], nodes)
@@ -25,7 +25,7 @@ def ask_update(function: Any, given: Mapping[str, Any]) -> Any:
 
 def ask_simulate(function: Any, given: Mapping[str, Any]) -> Any:
     """Task 5.5: the simulated peak."""
-    graph = graph_of(given["graph"])
+    graph = given_graph(given)
     told = function(graph, [node_named(graph, name) for name in given["drop"]])
     nbytes, node = fields_told(told, "what you return", Simulated)
     return {"nbytes": number(nbytes, "nbytes"), "node": name_of(node, "node")}
@@ -33,7 +33,7 @@ def ask_simulate(function: Any, given: Mapping[str, Any]) -> Any:
 
 def ask_choose(function: Any, given: Mapping[str, Any]) -> Any:
     """Task 5.6: the plan."""
-    graph = graph_of(given["graph"])
+    graph = given_graph(given)
     told = function(graph, seconds_of(graph, given), given["budget"])
     drop, nbytes = fields_told(told, "what you return", Plan)
     names = [name_of(node, "each dropped value") for node in collection(drop, "drop")]
