@@ -6,8 +6,8 @@ from pathlib import Path
 
 from autograder.reference.job.search import priced
 from lab_utils.labs.lab4b.rows import Row
+from lab_utils.labs.lab4b.show.triangles import map_svg
 from lab_utils.labs.lab4b.systems import JOB, LLAMA_70B, SYSTEM_1
-from lab_utils.labs.lab4b.triangles import map_svg
 
 FOLDER = Path("solutions/lab4b/images")
 

@@ -15,12 +15,12 @@ from lab_utils.instruments.parallel import Job
 from lab_utils.instruments.shapes import Transformer
 from lab_utils.labs.lab4b import LAB
 from lab_utils.labs.lab4b.judge.job_numbers import by_key
+from lab_utils.labs.lab4b.maps import strategy_map
 from lab_utils.labs.lab4b.published import PUBLISHED, rank_correlation
 from lab_utils.labs.lab4b.rows import Row
 from lab_utils.labs.lab4b.show import SHOW
 from lab_utils.labs.lab4b.systems import GPT_175B, JOB, LLAMA_70B, SYSTEM_1, SYSTEM_2
 from lab_utils.labs.lab4b.tasks import job
-from lab_utils.labs.lab4b.triangles import strategy_map
 from tests.labs.lab4b.catalogue.job import RIGHT, WRONG
 from tests.support.catalogue import Catalogue, NamedOnHidden
 from tests.support.solved_cells import solved_space
@@ -113,6 +113,7 @@ def test_winners_as_the_text_says() -> None:
 
 def test_the_map_moves_with_the_memory() -> None:
     shown = strategy_map({"System 1": _rows("Llama"), "System 2": _rows("GPT")})
+    assert shown is not None
     assert "with 80 GB 6 of 56 fit, the fastest is 4_16_1_1_1" in shown.picture.value
     assert shown.picture.value.count("polygon") == 1
     shown.room.value = 160

@@ -10,9 +10,11 @@ NAMES = {
         ("GPT_175B", "JOB", "LLAMA_70B", "NETWORK_1", "SYSTEM_1", "SYSTEM_2", "SYSTEM_JSON"),
         ".systems",
     ),
-    **dict.fromkeys(("ASTRASIM", "PUBLISHED", "rank_correlation"), ".published"),
+    **dict.fromkeys(
+        ("ASTRASIM", "ASTRASIM_IN_PARTS", "PUBLISHED", "rank_correlation"), ".published"
+    ),
     "Row": ".rows",
-    "strategy_map": ".triangles",
+    "strategy_map": ".maps",
 }
 
 _SCHEDULE = "a list of steps, each a list of Send(src, dst, chunks, add)"
