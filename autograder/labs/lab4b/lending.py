@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from lab_utils.instruments.network.dims import Dim
@@ -78,7 +79,7 @@ def _setting(
     found = Transformer(**model), Job(**job), Strategy(**strategy)
     if found[0].layers > 2000 or found[2].ranks > _MOST_RANKS:
         raise LabError("such a model is in no task")
-    check_even(*found)
+    check_even(*found[:2], replace(found[2], pp=1))  # a stage is asked for as a whole model
     return found
 
 
@@ -98,9 +99,9 @@ def _seconds(collective: str, nbytes: float, dims: Any) -> float:
 
 
 def _memory(model: Any, job: Any, strategy: Any, state: int) -> list[int]:
-    from autograder.reference.job import held
+    from autograder.reference.job import search
 
-    return list(held.device_memory(*_setting(model, job, strategy), state))
+    return list(search.counted_memory(*_setting(model, job, strategy), state))
 
 
 def _best(rows: Any, room: float | None) -> Any:
