@@ -338,8 +338,8 @@ print("messages on the fullest link:", max(load.values()))
 # **Transpose**: node (x, y) sends to (y, x), as when a matrix that is spread over the chips is
 # transposed. Each node sends four chunks of 1 MiB.
 #
-# *Predict before you run:* which links glow, and where is the longest queue? Then choose a link from
-# the list and read who waited for it, and how long.
+# *Predict before you run:* which links glow, and where is the longest queue? Then click a
+# link and read who waited for it, and how long. (The list beside the slider does the same.)
 
 # %%
 pairs = [pair for pair in transpose(4) for chunk in range(4)]

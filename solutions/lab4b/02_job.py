@@ -55,6 +55,7 @@ from lab_utils.instruments.roofline import item_bytes
 from lab_utils.instruments.shapes import LLAMA2_70B, Transformer
 from lab_utils.labs.lab4b import (
     ASTRASIM,
+    ASTRASIM_IN_PARTS,
     GPT_175B,
     JOB,
     LLAMA_70B,
@@ -64,7 +65,9 @@ from lab_utils.labs.lab4b import (
     SYSTEM_2,
     SYSTEM_JSON,
     Row,
+    StageLoad,
     check,
+    public_cases,
     rank_correlation,
     strategy_map,
 )
@@ -128,7 +131,7 @@ def direct(ranks: int) -> list[list[Send]]:
 check("2.1", direct)
 
 # %% [markdown]
-# ## Task 2.2: halving and doubling (¾ point, about 15 lines)
+# ## Task 2.2: halving and doubling (½ point, about 15 lines)
 #
 # Behind a **switch** a rank has one link: it can send to anybody, but to one at a time. A ring
 # would take 2 (n − 1) steps. If n is a power of two, 2 log₂ n are enough:
@@ -171,7 +174,7 @@ def halving_doubling(ranks: int) -> list[list[Send]]:
     ### END SOLUTION
 
 
-# %% test=t22_check points=0.75 check=2.2
+# %% test=t22_check points=0.5 check=2.2
 check("2.2", halving_doubling)
 
 # %% [markdown]
@@ -204,7 +207,7 @@ for nbytes in (2**10, 2**20, 2**30):
     print(f"{nbytes:13,} bytes: ring {slow:12,.1f} µs, halving-doubling {quick:12,.1f} µs")
 
 # %% [markdown]
-# ## Task 2.3: dimension by dimension (¾ point, about 20 lines)
+# ## Task 2.3: dimension by dimension (½ point, about 20 lines)
 #
 # Large networks have **dimensions**: eight devices in a box, boxes in a rack, racks in a hall. A
 # rank has a coordinate in each: `rank = x0 + size0 * (x1 + size1 * (x2 …))`. Links go along
@@ -258,7 +261,7 @@ def hierarchical(sizes: list[int]) -> list[list[Send]]:
     ### END SOLUTION
 
 
-# %% test=t23_check points=0.75 check=2.3
+# %% test=t23_check points=0.5 check=2.3
 check("2.3", hierarchical)
 
 # %%
@@ -314,13 +317,19 @@ def collective_seconds(collective: str, nbytes: float, dims: tuple[Dim, ...]) ->
 check("2.4", collective_seconds)
 
 # %% [markdown]
-# Beside AstraSim, the ring of rings included:
+# Beside AstraSim, the ring of rings included. In the last row the data is cut into four parts that
+# go one after the other (`preferred-dataset-splits`): four times as many steps, and the latency of
+# each. Parts pay only where several are under way at once.
 
 # %%
 for kinds, said in ASTRASIM:
     dims = tuple(Dim(kind, size, 50 * 2**30, 500e-9) for kind, size in kinds)
     mine = 1e9 * collective_seconds("all_reduce", 2**20, dims)
     print(f"{' x '.join(f'{k} {n}' for k, n in kinds):18} {mine:7,.0f} ns, AstraSim {said:,} ns")
+parts, said = ASTRASIM_IN_PARTS
+ring_of_8 = (Dim("Ring", 8, 50 * 2**30, 500e-9),)
+mine = parts * 1e9 * collective_seconds("all_reduce", 2**20 / parts, ring_of_8)
+print(f"Ring 8, {parts} parts    {mine:7,.0f} ns, AstraSim {said:,} ns")
 
 # %% [markdown]
 # ## The machine, as AstraSim describes it
@@ -348,7 +357,7 @@ print(f"{system.ranks} devices of {system.machine.rate('bf16') / 1e12:.0f} TFLOP
 # | `tp` | every matrix | tensor parallel, as in Lab 3B |
 # | `sp` | the tokens of every sequence | here the whole layer works on a part of the sequence, attention too (others call it *context parallel*) |
 # | `dp` | the batch | data parallel |
-# | `pp` | the layers | pipeline; always 1 in the tasks |
+# | `pp` | the layers | pipeline; 1 until task 2.12 |
 #
 # tp talks most, so it gets neighbours: ranks count along tp first, then sp, then dp. `axes_of`
 # says which part of which dimension an axis gets. `copies` are all ranks with the same weights: dp
@@ -468,10 +477,7 @@ mine = [
     for point in PUBLISHED
 ]
 for point, step in zip(PUBLISHED, mine, strict=True):
-    print(
-        f"{point.strategy!s:11} AstraSim {point.wall:6.2f} s, yours {step.wall:6.2f} s "
-        f"(half of it: {step.wall / 2:5.2f} s)"
-    )
+    print(f"{point.strategy!s:11} AstraSim {point.wall:6.2f} s, yours {step.wall:6.2f} s")
 walls = rank_correlation([step.wall for step in mine], [point.wall for point in PUBLISHED])
 pairs = [(a, b) for a in range(20) for b in range(a)]
 agree = sum(
@@ -491,10 +497,30 @@ tokens = 512 * 1024
 print(f"6 · weights · tokens / devices / rate = {6 * weights * tokens / 64 / 450e12:.2f} s")
 
 # %% [markdown]
-# No machine of 450 TFLOP/s does this step in 3.2 seconds. The published figures are as if a
-# multiplication *and* its addition were one operation, and a number one byte: both halves of the
-# race are twice as fast, so the **order** survives. (Their "Llama-70B" has no gate and no shared
-# keys either; so has ours here.) Trust a simulator's ranking before its seconds.
+# No machine of 450 TFLOP/s does this step in 3.2 seconds. So the published runs count otherwise, and
+# the program that wrote their workloads (STAGE, public) tells how. A product of matrices has m · n · k
+# operations there: a multiplication **and** its addition are one. And the size of a tensor is how many
+# numbers it has, which AstraSim takes for bytes: a number is one byte. Such rules are a part of a
+# system's description. State them, and run it again:
+
+# %%
+their_machine = read_system("theirs", NETWORK_1, SYSTEM_JSON, memory=80e9, multiply_add=1)
+their_job = replace(JOB, dtype="int8")
+for place in (0, 5, 10, 15, 19):
+    point = PUBLISHED[place]
+    how = (point.strategy, their_machine, layer_traffic, collective_seconds)
+    step = simulate(LLAMA_70B, their_job, *how)
+    print(
+        f"{point.strategy!s:11} wall {point.wall:5.2f} s, by their rules yours {step.wall:5.2f} s; "
+        f"compute {point.gpu:.2f} s, yours {step.gpu:.2f} s"
+    )
+
+# %% [markdown]
+# Compute is now 8 to 23 % above theirs. (Their layer lacks the matrix behind attention, `out`: 10 of
+# 11 parts of the work. And where it recomputes, it does not run all of a layer again.) Both sides of
+# the race, compute and messages, became twice as fast, so the **order** is the same by either rule.
+# Trust a simulator's ranking before its seconds, and ask what it counts before you trust either.
+# (Their "Llama-70B" has no gate and no shared keys; so has ours here.)
 #
 # ## Task 2.6: what a device holds (½ point, about 15 lines)
 #
@@ -590,7 +616,7 @@ for name, rows in maps.items():
     print(f"{name:20} {len(rows)} strategies, {min(seconds):7.2f} to {max(seconds):7.2f} s")
 
 # %% [markdown]
-# ## Task 2.8: the best that fits (½ point, about 4 lines)
+# ## Task 2.8: the best that fits (¼ point, about 4 lines)
 #
 # `rows` is a list of `Row(strategy, seconds, nbytes)`, `room` the memory of a device in **GB**
 # (10⁹ bytes), or `None` for endless memory. Return the fastest strategy that fits (a device may be
@@ -608,7 +634,7 @@ def best_strategy(rows: list[Row], room: float | None) -> Strategy | None:
     ### END SOLUTION
 
 
-# %% test=t28_check points=0.5 check=2.8
+# %% test=t28_check points=0.25 check=2.8
 check("2.8", best_strategy)
 
 # %%
@@ -641,7 +667,7 @@ print(f"one byte for everything, no optimizer: {(theirs.state + theirs.kept) / 1
 # gradients and Adam's moments too. With one byte a number and no optimizer you are within a GB of
 # the published 67. A strategy that does not cut the weights (tp = 1, no ZeRO) never fits into 80 GB.
 #
-# ## Task 2.9: how much faster the links would have to be (½ point, about 15 lines)
+# ## Task 2.9: how much faster the links would have to be (¼ point, about 15 lines)
 #
 # *Why* does a strategy win? A good answer can be tested: change the cause, and the winner must
 # change. Tensor parallel loses on System 1, we say, **because of the links**. Then there is a
@@ -677,7 +703,7 @@ def turning_point(one, other) -> float | None:
     ### END SOLUTION
 
 
-# %% test=t29_check points=0.5 check=2.9
+# %% test=t29_check points=0.25 check=2.9
 check("2.9", turning_point)
 
 
@@ -735,22 +761,60 @@ def network_yml(dims: tuple[Dim, ...]) -> str:
 check("2.10", network_yml)
 
 # %% [markdown]
-# ## The third machine
+# ## Task 2.11: the winner on a machine that you have not seen (½ point, about 6 lines)
 #
-# Here it is. Its devices have 141 GB. **Predict first**, in the question below, before you run the
-# next cell: which strategy wins with endless memory, which with 141 GB, which with 80 GB? Which
-# degree must fit into a box?
+# Here are the two files of that machine. Its devices compute as those of System 1.
 
 # %%
-third = System(
-    "boxes of eight",
-    (Dim("FullyConnected", 8, 128.5714 * 2**30, 20e-9), Dim("Switch", 8, 25 * 2**30, 300e-9)),
-    SYSTEM_1.machine,
-)
-print(network_yml(third.dims))
-rows = explore(LLAMA_70B, third)
+files = public_cases("2.11")[0].given
+print(files["network"])
+third = read_system("boxes of eight", files["network"], files["system"], memory=141e9)
+print(*third.dims, sep="\n")
+
+# %% [markdown]
+# **Predict, and write it down** (question 2.13 asks for it): which strategy wins here for Llama-70B
+# with endless memory, which with 141 GB, which with 80 GB? Which degree must fit into a box?
+#
+# Then turn what you know into a function. From the texts of a machine's two files, a model, a job and
+# the `room` of a device (GB, or `None`) it returns the strategy that wins: the fastest that fits, with
+# 16 bytes of state for a number and pp = 1; or `None` if nothing fits. You may use all functions from
+# above, `explore` too.
+#
+# It is judged on **machines that you do not see**: other dimensions, other links, other jobs. What
+# wins on System 1 loses on most of them, and even with endless memory it is not always dp alone. Within
+# a thousandth of the best is good enough.
+#
+# <details><summary>Help: where do I start?</summary>
+# read_system makes a System of the two texts (it wants a name and the bytes of a device as well; both
+# change nothing here). explore tries every strategy on it, and best_strategy chooses.
+# </details>
+
+
+# %% solution=t211
+def winner(
+    network: str, system: str, model: Transformer, job: Job, room: float | None
+) -> Strategy | None:
+    """The strategy that wins on the machine of these two files."""
+    ### BEGIN SOLUTION
+    machine = read_system("a machine", network, system, memory=80e9)
+    rows = []
+    for strategy in strategies(machine.ranks):
+        step = simulate(model, job, strategy, machine, layer_traffic, collective_seconds)
+        rows.append(Row(strategy, step.wall, device_memory(model, job, strategy, 16).total))
+    return best_strategy(rows, room)
+    ### END SOLUTION
+
+
+# %% test=t211_check points=0.5 check=2.11
+check("2.11", winner)
+
+# %% [markdown]
+# Now look. Were you right?
+
+# %%
 for room in (None, 141, 80):
-    print(f"room {room}: {best_strategy(rows, room)}")
+    best = winner(files["network"], files["system"], LLAMA_70B, JOB, room)
+    print(f"room {room}: {best}")
 
 # %% [markdown]
 # And another cause that nobody put into the table: how many heads have keys and values of their
@@ -761,8 +825,100 @@ for name, model in (("as the course has it", LLAMA_70B), ("the real Llama 2 70B"
     step = simulate(model, JOB, Strategy(sp=64), third, layer_traffic, collective_seconds)
     print(f"{name}: sp = 64 takes {step.wall:.1f} s, sends for {step.comm:.1f} s")
 
-# %% [markdown] task=q211 points=0.5
-# ### Question 2.11: predict, check, explain (½ point, about 150 words, in a new cell below)
+# %% [markdown]
+# ## Task 2.12: a stage of a pipeline (½ point, about 20 lines)
+#
+# There is a fourth degree. A **pipeline** cuts the layers into `pp` stages of equally many, one behind
+# the other. Nobody adds up anything: a stage hands its activations on. The batch goes through in
+# micro-batches, so that all stages work at once. Under 1F1B (Lab 3B) stage i, the first being 0, has at
+# most `min(micro_batches, pp - i)` of them **under way**: begun, and not through backward yet.
+#
+# ![Three stages and four micro-batches under 1F1B: the first stage has begun three micro-batches
+# before the first one comes back, the last stage has one at a time](images/stages.svg)
+#
+# Return `StageLoad(sent, state, kept, logits)` of **one rank** of a stage, in bytes:
+#
+# - `sent`: to other stages in one step. For every micro-batch the activations of the rank's tokens
+#   (`width` numbers for a token) go to the next stage, and gradients of the same size to the stage
+#   before. Every tp rank has all of these numbers, and sends them all;
+# - `state`: as in task 2.6, for the layers of this stage. The table of words is in the first stage
+#   and, as the head, in the last one. (If that is one stage, once.)
+# - `kept`: as in task 2.6, for the layers of this stage, of **every micro-batch under way**. With
+#   `recompute` each of them keeps the inputs of the layers; the layer in work is one in all;
+# - `logits`: as in task 2.6, in the last stage alone.
+#
+# <details><summary>Help: can I use device_memory?</summary>
+# Yes: replace(model, layers=model.layers // strategy.pp) is a model as long as a stage, and
+# device_memory of it is what one micro-batch needs. Then look at what is different in a stage.
+# </details>
+#
+# <details><summary>Help: kept, with recomputation</summary>
+# device_memory counts one micro-batch, with its layer in work. Every further one under way adds the
+# inputs of the stage's layers, and nothing else.
+# </details>
+
+
+# %% solution=t212
+def stage_load(
+    model: Transformer, job: Job, strategy: Strategy, stage: int, state: int
+) -> StageLoad:
+    """What one rank of a stage sends in a step, and holds when it is fullest."""
+    ### BEGIN SOLUTION
+    last = strategy.pp - 1
+    part = replace(model, layers=model.layers // strategy.pp)
+    one = device_memory(part, job, strategy, state)
+    tokens = job.batch // strategy.dp // job.micro_batches * job.tokens // strategy.sp
+    passing = tokens * model.width * item_bytes(job.dtype)
+    neighbours = (stage > 0) + (stage < last)
+    words = -(-model.vocab // strategy.tp)
+    unused = 0 if stage in (0, last) else state * words * model.width
+    under_way = min(job.micro_batches, strategy.pp - stage)
+    more = part.layers * passing // strategy.tp if strategy.recompute else one.kept
+    return StageLoad(
+        neighbours * job.micro_batches * passing,
+        one.state - unused,
+        one.kept + (under_way - 1) * more,
+        one.logits if stage == last else 0,
+    )
+    ### END SOLUTION
+
+
+# %% test=t212_check points=0.5 check=2.12
+check("2.12", stage_load)
+
+# %% [markdown]
+# What is a pipeline good for? It cuts the weights, as tensor parallel does, and sends next to nothing.
+# Its price is that stages wait, at the beginning and at the end. Both with 16 micro-batches and 80 GB
+# on System 1, where nothing but `4_16_1_1_1` (16.4 s) and its like had room above:
+
+# %%
+micros = 16
+job_in_parts = replace(JOB, micro_batches=micros)
+first = [("F", 0), *(one for n in range(1, micros) for one in (("F", n), ("B", n - 1)))]
+two_stages = [[*first, ("B", micros - 1)], [(kind, n) for n in range(micros) for kind in "FB"]]
+for model in (LLAMA_70B, GPT_175B):
+    for pp, order in ((1, None), (2, two_stages)):
+        found = []
+        for one in strategies(64 // pp):
+            strategy = replace(one, pp=pp)
+            if one.sp > 1 or job_in_parts.batch // one.dp < micros:
+                continue
+            loads = [stage_load(model, job_in_parts, strategy, n, 16) for n in range(pp)]
+            if max(load.memory for load in loads) <= 80e9:
+                how = (SYSTEM_1, layer_traffic, collective_seconds, order)
+                step = simulate(model, job_in_parts, strategy, *how)
+                found.append((step.wall, str(strategy), step.exposed))
+        wall, name, idle = min(found)
+        print(f"{model.name}, {pp} stage(s): {name} in {wall:.1f} s, {idle:.1f} s of it idle")
+
+# %% [markdown]
+# Cutting the batch alone helps already: less is kept, so nothing must be recomputed. Two stages then
+# need half of tp, and with it half of the messages that nobody can hide. (GPT-175B gains little: two
+# stages have room only with recomputation. With four it would be different.) That is why large
+# models are trained with all of it: tp in a box, pp between boxes, dp around both.
+
+# %% [markdown] task=q213 points=0.5
+# ### Question 2.13: predict, check, explain (½ point, about 150 words, in a new cell below)
 #
 # A person reads and grades this one. Use numbers of your own from above.
 #
@@ -770,7 +926,8 @@ for name, model in (("as the course has it", LLAMA_70B), ("the real Llama 2 70B"
 #    not thought of?
 # 2. Name **one** cause for which a strategy wins on System 1 with 80 GB, and a change of the
 #    machine that would let another one win. Run it. Was the cause the right one?
-# 3. With which change does no strategy but the same one win, whatever you do to the links? Why?
+# 3. Find a memory for which the winner on System 1 stays the same however fast the links are. Why
+#    does it stay?
 #
 # ### BEGIN MARK SCHEME
 # 0.15: a prediction that was written down, with a reason (tp = 8 stays in a box, links between boxes
@@ -780,7 +937,7 @@ for name, model in (("as the course has it", LLAMA_70B), ("the real Llama 2 70B"
 # is the least that cuts the state below 80 GB; with 141 GB tp = 8 fits and wins (memory, not
 # links). Or: links times a factor from turning_point, and the rival wins beyond it.
 # A cause without an experiment: at most 0.1.
-# 0.15: endless memory: dp = 64 without recomputation sends least and computes least, so faster links
+# 0.15: e.g. endless memory: dp = 64 without recomputation sends least and computes least, so faster links
 # help all others more but never beyond it (System 2 shows it: compute decides, the differences are
 # tenths of a per cent). Or: memory so small that one strategy alone fits.
 # ### END MARK SCHEME
@@ -798,5 +955,5 @@ for name, model in (("as the course has it", LLAMA_70B), ("the real Llama 2 70B"
 #
 # Left out on purpose: the optimizer's own step, the embedding and the loss, ZeRO (which would cut
 # the state by dp and change the frontier), FlashAttention, and contention between groups that share
-# links: a whole ring belongs to one axis here. The course's pipelines (pp > 1) are in the simulator,
-# and not in the tasks: give `simulate` what your `one_f_one_b` of Lab 3B returns as a seventh argument.
+# links: a whole ring belongs to one axis here. For longer pipelines give `simulate` what your
+# `one_f_one_b` of Lab 3B returns as a seventh argument.

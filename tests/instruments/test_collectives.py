@@ -36,6 +36,7 @@ from lab_utils.instruments.parallel import Job
 from lab_utils.instruments.roofline import Machine
 from lab_utils.instruments.shapes import Transformer
 from lab_utils.kit.errors import LabError
+from lab_utils.labs.lab4b.published import ASTRASIM_IN_PARTS
 
 MODEL = Transformer("small", 8, 64, 4, 4, 16, 256, False, 1000, 64)
 MACHINE = Machine("m", {"bf16": 1e12}, 1e11, 80e9, 1e9)
@@ -220,9 +221,59 @@ def test_a_system_that_cannot_be_read_is_told_why() -> None:
     assert system.machine.rate("bf16") == 9e14
     assert system.machine.bandwidth == 1.6e12
     other = text.replace('gather-implementation": ["ring"', 'gather-implementation": ["direct"')
-    with pytest.raises(LabError, match="all-gather-implementation is"):
+    with pytest.raises(LabError, match="are the same list here"):
         read_system("s", NETWORK, other, 80e9)
+    with pytest.raises(LabError, match="on Ring there is ring, and no 'direct'"):
+        read_system("s", NETWORK, text.replace('"ring"', '"direct"'), 80e9)
+    with pytest.raises(LabError, match="all-reduce-implementation is a list with an entry"):
+        read_system("s", NETWORK, text.replace('["ring"]', '["ring", "ring"]'), 80e9)
     with pytest.raises(LabError, match="peak-perf is a number above 0"):
         read_system("s", NETWORK, text.replace("900", "0"), 80e9)
     with pytest.raises(LabError, match="no JSON"):
         read_system("s", NETWORK, text + "}", 80e9)
+
+
+def test_a_stated_convention_is_no_fudge() -> None:
+    """A multiplication with its addition as one operation: twice the rate, and nothing else."""
+    kinds = ("all-reduce", "all-gather", "reduce-scatter")
+    lists = "".join(f'"{kind}-implementation": ["ring"], ' for kind in kinds)
+    text = f'{{{lists}"peak-perf": 900, "local-mem-bw": 1600, "preferred-dataset-splits": 4'
+    honest, published = (
+        read_system("s", NETWORK, f"{text}}}", 80e9, multiply_add=ops) for ops in (2, 1)
+    )
+    assert published.machine.rate("int8") == 2 * honest.machine.rate("int8")
+    assert published.dims == honest.dims
+    assert published.machine.bandwidth == honest.machine.bandwidth
+    with pytest.raises(LabError, match="1 operation, or 2"):
+        read_system("s", NETWORK, f"{text}}}", 80e9, multiply_add=3)
+    alone = read_system("s", NETWORK, f'{text}, "active-chunks-per-dimension": 1}}', 80e9)
+    assert alone.dims[0].ways == 1  # one part at a time has no use for the other direction
+
+
+@pytest.mark.parametrize("size", [2, 4, 8])
+@pytest.mark.parametrize(
+    ("kind", "algorithm"),
+    [(SWITCH, "ring"), (SWITCH, "direct"), (FULLY_CONNECTED, "ring"),
+     (FULLY_CONNECTED, "halvingDoubling")],
+)  # fmt: skip
+def test_another_algorithm_takes_what_its_messages_take(
+    kind: str, algorithm: str, size: int
+) -> None:
+    """Counted message by message: behind a switch all that a rank sends shares one link."""
+    nbytes, dim = 2**20, Dim(kind, 16, 1e9, 1e-6, algorithm=algorithm)
+    make = {"ring": ring_all_reduce, "direct": schedules.direct,
+            "halvingDoubling": schedules.halving_doubling}[algorithm]  # fmt: skip
+    counted = 0.0
+    for step in make(size):
+        sent = max(sent_by(size, [step])) if kind == SWITCH else max(len(m.chunks) for m in step)
+        counted += (2 if kind == SWITCH else 1) * 1e-6 + sent * nbytes / size / 1e9
+    parts = divide((dim,), {"dp": size, "rest": 16 // size})["dp"]
+    assert schedules.seconds("all_reduce", nbytes, parts) == pytest.approx(counted)
+
+
+def test_data_in_four_parts_one_after_the_other() -> None:
+    """AstraSim with four dataset splits and one active chunk: four times a quarter."""
+    ring = Dim(RING, 8, 50 * 2**30, 500e-9)
+    parts, nanoseconds = ASTRASIM_IN_PARTS
+    counted = parts * 1e9 * schedules.seconds("all_reduce", 2**20 / parts, (ring,))
+    assert 0.95 < counted / nanoseconds < 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -25,6 +26,7 @@ from lab_utils.instruments.network.mesh import (
 from lab_utils.instruments.network.show.packets import arrivals, hops, link_bytes
 from lab_utils.instruments.network.show.picture import neighbours
 from lab_utils.instruments.network.show.routes import circle, xy, yx
+from lab_utils.instruments.network.show.traffic import Take, areas, frame, traffic_svg
 from lab_utils.kit.errors import LabError
 
 #: Small, and of any shape: store and forward knows nothing of meshes.
@@ -121,6 +123,45 @@ def test_the_film_follows_its_slider_and_lists_a_link() -> None:
     assert "1 → 3" in shown.listed.value
     assert "<YX>" not in shown.listed.value
     assert shown.static.words
+
+
+def test_a_click_on_a_link_lists_it_as_often_as_it_is_clicked() -> None:
+    shown = film()
+    for _ in range(2):
+        shown.clicks.value = (1, (3, 0))
+        assert shown.link.value == (3, 0)
+        assert "6 messages over 3 → 0" in shown.listed.value
+        shown.link.value = ()
+    assert len(shown.clicks.options) == 2 * len(neighbours(3, 3))
+    assert shown.clicks.tooltips[0] == "XY: 0 → 1, 0 messages"
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (1, 5), (2, 6)])
+def test_the_places_to_click_do_not_overlap_and_lie_on_their_lines(shape: tuple[int, int]) -> None:
+    found = areas(2, shape)
+    wide, high = frame(2, shape)
+    drawn = traffic_svg(2 * [Take("still", [], [])], shape, 0, None, alone=False)
+    lines = re.findall(r"<title>(\d+) → (\d+)</title><path d=\"M([^\"]*)\"", drawn)
+    assert len(lines) == len(found)
+    seen: Counter[tuple[int, int]] = Counter()
+    for a, b, path in lines:
+        link = int(a), int(b)
+        here = found[seen[link], link]
+        seen[link] += 1
+        for point in path.split("L"):
+            x, y = map(float, point.split())
+            assert here.left <= x <= here.left + here.wide
+            assert here.top <= y <= here.top + here.high
+    for (place, link), here in found.items():
+        assert 0 <= here.left <= wide - here.wide
+        assert 0 <= here.top <= high - here.high
+        for other in set(found) - {(place, link)}:
+            there = found[other]
+            apart = min(
+                min(here.left + here.wide, there.left + there.wide) - max(here.left, there.left),
+                min(here.top + here.high, there.top + there.high) - max(here.top, there.top),
+            )
+            assert apart <= 4, (link, other)  # a corner at most, where two of them meet at a node
 
 
 def test_a_film_of_nothing_and_of_wrong_routes_is_told_in_words() -> None:

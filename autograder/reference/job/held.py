@@ -68,14 +68,31 @@ class DeviceLayer(nn.Module):
         return queries * pairs.sum()
 
 
+def layer_matrices(model: Transformer, strategy: Strategy) -> int:
+    """Numbers in the matrices of one layer on one rank."""
+    with torch.device("meta"):
+        layer = DeviceLayer(model, strategy)
+    return sum(one.numel() for one in layer.parameters() if one.dim() == 2)
+
+
 def matrices(model: Transformer, strategy: Strategy) -> int:
     """Numbers in the matrices of one rank, the table of words among them."""
     with torch.device("meta"):
-        layer = DeviceLayer(model, strategy)
-        words = -(-model.vocab // strategy.tp)
-        table = nn.Embedding(words, model.width)
-    parts = [one for one in layer.parameters() if one.dim() == 2]
-    return model.layers * sum(one.numel() for one in parts) + table.weight.numel()
+        table = nn.Embedding(-(-model.vocab // strategy.tp), model.width)
+    return model.layers * layer_matrices(model, strategy) + table.weight.numel()
+
+
+@lru_cache(maxsize=1024)
+def layer_bytes(model: Transformer, job: Job, strategy: Strategy) -> tuple[int, int]:
+    """What a layer keeps for one micro-batch: while it is worked on, and until then."""
+    rows = job.batch // strategy.dp // job.micro_batches * (job.tokens // strategy.sp)
+    with torch.device("meta"):
+        layer = DeviceLayer(model, strategy).to(DTYPES[job.dtype])
+        x = torch.empty(
+            rows // strategy.tp, model.width, dtype=DTYPES[job.dtype], requires_grad=True
+        )
+    whole = saved_bytes(lambda: layer(x), list(layer.parameters()))
+    return whole, saved_bytes(lambda: _again(layer, x), []) if strategy.recompute else whole
 
 
 @lru_cache(maxsize=1024)
@@ -83,13 +100,8 @@ def device_memory(model: Transformer, job: Job, strategy: Strategy, state: int) 
     """Bytes of one device when it is fullest."""
     rows = job.batch // strategy.dp // job.micro_batches * (job.tokens // strategy.sp)
     with torch.device("meta"):
-        layer = DeviceLayer(model, strategy).to(DTYPES[job.dtype])
-        x = torch.empty(
-            rows // strategy.tp, model.width, dtype=DTYPES[job.dtype], requires_grad=True
-        )
         logits = torch.empty(rows, -(-model.vocab // strategy.tp), dtype=torch.float32)
-    whole = saved_bytes(lambda: layer(x), list(layer.parameters()))
-    kept = saved_bytes(lambda: _again(layer, x), []) if strategy.recompute else whole
+    whole, kept = layer_bytes(model, job, strategy)
     live = [kept] * model.layers
     peak = sum(live) - live[-1] + whole  # backward has come to the last layer
     return Memory(state * matrices(model, strategy), peak, LOGITS * logits.nbytes)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from math import prod
 
-from lab_utils.instruments.network.dims import FULLY_CONNECTED, RING, Dim
+from lab_utils.instruments.network.dims import FULLY_CONNECTED, RING, SWITCH, Dim
 from lab_utils.instruments.network.schedule import (
     Send,
     ring_all_reduce,
@@ -93,11 +94,16 @@ def _one_dimension(nbytes: float, dim: Dim) -> tuple[float, float]:
     """Seconds to add up, and to hand out."""
     if dim.size == 1:
         return 0.0, 0.0
-    if dim.kind == RING:
-        steps, nbytes = ring_all_reduce(dim.size), nbytes / dim.ways
-    else:
-        steps = direct(dim.size) if dim.kind == FULLY_CONNECTED else halving_doubling(dim.size)
-    first = [step for step in steps if step[0].add]
-    second = [step for step in steps if not step[0].add]
-    there, back = (schedule_seconds(nbytes, dim.size, part, dim) for part in (first, second))
+    nbytes /= dim.ways if dim.kind == RING else 1
+    halves = _halves(dim.kind, dim.size)
+    there, back = (schedule_seconds(nbytes, dim.size, part, dim) for part in halves)
     return there, back
+
+
+@lru_cache(maxsize=128)
+def _halves(kind: str, size: int) -> tuple[Steps, Steps]:
+    """The steps in which ranks add up, and those in which they hand out."""
+    make = {RING: ring_all_reduce, FULLY_CONNECTED: direct, SWITCH: halving_doubling}[kind]
+    steps = make(size)
+    first = [step for step in steps if step[0].add]
+    return first, [step for step in steps if not step[0].add]

@@ -9,7 +9,7 @@ from autograder.reference.job.schedules import seconds
 from lab_utils.instruments.network.dims import System
 from lab_utils.instruments.network.job import simulate
 from lab_utils.instruments.network.strategy import COLLECTIVES, Strategy, Traffic
-from lab_utils.instruments.parallel import Job
+from lab_utils.instruments.parallel import Job, Memory
 from lab_utils.instruments.roofline import item_bytes
 from lab_utils.instruments.shapes import Transformer
 
@@ -42,6 +42,21 @@ def layer_traffic(model: Transformer, job: Job, strategy: Strategy) -> list[Traf
     found += [("update", reduce, "copies", item * matrices)]
     ranks = {"tp": tp, "sp": strategy.sp, "copies": strategy.sp * strategy.dp}
     return [Traffic(*one) for one in found if ranks[one[2]] > 1]
+
+
+def counted_memory(model: Transformer, job: Job, strategy: Strategy, state: int) -> Memory:
+    """What a device holds, at once; ``held`` finds the same by asking autograd."""
+    e, tp = item_bytes(job.dtype), strategy.tp
+    rows = job.batch // strategy.dp // job.micro_batches * (job.tokens // strategy.sp)
+    words = -(-model.vocab // tp)
+    matrices = 2 * model.width * (model.heads + model.kv_heads) * model.head
+    matrices += (3 if model.gated else 2) * model.width * model.hidden
+    token = 4 * model.width + 2 * (model.heads + model.kv_heads) * model.head
+    token += (4 if model.gated else 2) * model.hidden
+    whole, given = rows * (e * token + 16) // tp, rows * e * model.width // tp
+    kept = (model.layers - 1) * (given if strategy.recompute else whole) + whole
+    numbers = model.layers * (matrices // tp) + words * model.width
+    return Memory(state * numbers, kept, 12 * rows * words)
 
 
 def priced(

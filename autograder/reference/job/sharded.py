@@ -150,14 +150,19 @@ class ShardedLayer:
 
     def run(self) -> dict[str, torch.Tensor]:
         """Forward, backward, update; the gradients of whole weights."""
-        tokens = tuple(rank["x"] for rank in self.ranks)
-        if self.strategy.recompute:
-            made = checkpoint(self._again, *tokens, use_reentrant=True, preserve_rng_state=False)
-        else:
-            made = self._forward(*tokens)
+        made = self.through(tuple(rank["x"] for rank in self.ranks))
         self.notes.phase = "backward"
         torch.autograd.backward(made, [rank["gradient"] for rank in self.ranks])
-        return self._update()
+        return self.update()
+
+    def through(self, tokens: Tensors) -> Tensors:
+        """Forward alone."""
+        if not self.strategy.recompute:
+            return self._forward(*tokens)
+        made: Tensors = checkpoint(
+            self._again, *tokens, use_reentrant=True, preserve_rng_state=False
+        )
+        return made
 
     def _again(self, *tokens: torch.Tensor) -> Tensors:
         before = self.notes.phase
@@ -220,7 +225,8 @@ class ShardedLayer:
             found.append(mixed.reshape(own, sequences, -1))
         return tuple(found)
 
-    def _update(self) -> dict[str, torch.Tensor]:
+    def update(self) -> dict[str, torch.Tensor]:
+        """Gradients meet; those of whole weights."""
         self.notes.phase = "update"
         found = {}
         for name in self.whole:

@@ -91,13 +91,13 @@ def stage_memory(model: Transformer, job: Job, plan: Plan) -> list[Memory]:
     found = []
     for stage, parameters in enumerate(stage_parameters(model, plan.tp, plan.pp)):
         steps = schedule(stage, plan.pp, job.micro_batches)
-        peak = _peak([kept] * (model.layers // plan.pp), whole, steps)
+        peak = peak_of([kept] * (model.layers // plan.pp), whole, steps)
         logits = LOGITS * loss.nbytes if stage == plan.pp - 1 else 0
         found.append(Memory(parameters * sum(d.itemsize for d in STATE), peak, logits))
     return found
 
 
-def _peak(layers: list[int], whole: int, steps: list[tuple[str, int]]) -> int:
+def peak_of(layers: list[int], whole: int, steps: list[tuple[str, int]]) -> int:
     """The most bytes that layers hold: forward adds, backward makes whole, then frees."""
     live, most = 0, 0
     for kind, _ in steps:

@@ -61,6 +61,9 @@ ASTRASIM: tuple[tuple[tuple[tuple[str, int], ...], int], ...] = (
     ((("Ring", 4), ("Ring", 2)), 39_994),
 )
 
+#: The same on the ring, with the data cut into 4 parts, of which one is under way: parts, ns.
+ASTRASIM_IN_PARTS = (4, 64_440)
+
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
     """Spearman's: 1 if both put all in the same order, -1 if in the opposite one."""

@@ -9,7 +9,7 @@ import pytest
 from tests.support.whole_way import assert_stock_nbgrader_agrees, whole_way
 
 LAB = "lab4b"
-ANSWERS = {"q211": "I predicted tp = 8, the size of a box. It came out so with 141 GB."}
+ANSWERS = {"q213": "I predicted tp = 8, the size of a box. It came out so with 141 GB."}
 
 
 @pytest.mark.slow

@@ -15,8 +15,9 @@ import numpy as np
 
 from autograder.authoring.derived import CaseData, in_parts
 from autograder.labs.lab4b.cases import job_slips
-from autograder.labs.lab4b.cases.job_settings import HIDDEN, PUBLIC, SYSTEMS, Settings
-from autograder.reference.job import held, schedules, search, sharded
+from autograder.labs.lab4b.cases.job_settings import HIDDEN, PUBLIC, SYSTEMS, Files, Settings
+from autograder.reference.job import held, schedules, search, sharded, stages
+from lab_utils.instruments.network.astrasim import read_system
 from lab_utils.instruments.network.dims import Dim
 from lab_utils.instruments.network.schedule import sent_by
 from lab_utils.instruments.network.strategy import Strategy
@@ -44,10 +45,11 @@ def _cases(settings: Settings) -> dict[str, list[CaseData]]:
 
 
 def _case(task: str, name: str, parts: Sequence[tuple[Any, ...]]) -> CaseData:
-    made = []
-    for arguments in parts:
-        given, wanted = _MAKE[task](*arguments)
-        made.append({"name": name, "given": given, "wanted": wanted})
+    if task == "2.11":  # a machine with several rooms is several parts
+        pairs = [pair for arguments in parts for pair in _winner(*arguments)]
+    else:
+        pairs = [_MAKE[task](*arguments) for arguments in parts]
+    made = [{"name": name, "given": given, "wanted": wanted} for given, wanted in pairs]
     return made[0] if len(made) == 1 else in_parts(name, made)
 
 
@@ -141,6 +143,27 @@ def _yml(*dims: Dim) -> Any:
     return {"dims": [asdict(dim) for dim in dims]}, {}
 
 
+def _winner(machine: Files, model: Transformer, job: Job, *rooms: float | None) -> list[Any]:
+    """One part for each room: the best of all strategies, by trying every one."""
+    system = read_system("a machine", machine.network, machine.system, 80e9)
+    priced = search.priced(model, job, system, 16)
+    rows = [[_key(one), seconds, nbytes] for one, (seconds, nbytes) in priced.items()]
+    files = {"network": machine.network, "system": machine.system}
+    given = {**files, "model": asdict(model), "job": asdict(job)}
+    found = []
+    for room in rooms:
+        best = _fastest(rows, float("inf") if room is None else room * 1e9)
+        found.append(({**given, "room": room}, {"rows": rows, "best": best and best[0]}))
+    return found
+
+
+def _stage(model: Transformer, job: Job, strategy: Strategy, stage: int, state: int) -> Any:
+    right = stages.stage_load(model, job, strategy, stage, state)
+    slips = job_slips.of_stage(model, job, strategy, stage, state, right)
+    given = {**_setting(model, job, strategy), "stage": stage, "state": state}
+    return given, {"parts": list(right), "slips": slips}
+
+
 _MAKE: dict[str, Callable[..., Any]] = {
     "2.1": _direct,
     "2.2": _halving,
@@ -152,4 +175,5 @@ _MAKE: dict[str, Callable[..., Any]] = {
     "2.8": _best,
     "2.9": _turning,
     "2.10": _yml,
+    "2.12": _stage,
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lab_utils.instruments.network.dims import FULLY_CONNECTED, RING, SWITCH, Dim, System
 from lab_utils.instruments.network.strategy import Strategy
@@ -27,10 +28,48 @@ def _system(name: str, rate: float, memory: float, *dims: Dim) -> System:
     return System(name, dims, Machine(name, rates, memory * 1e9, 80e9, 1e9))
 
 
+class Files(NamedTuple):
+    """A machine as AstraSim's two files describe it."""
+
+    network: str
+    system: str
+
+
+def _files(rate: float, memory: float, *dims: tuple[str, int, float, float, str]) -> Files:
+    """Rate in 10¹² operations a second, memory in GB/s; kind, size, GB/s, ns and algorithm."""
+    kinds, sizes, bandwidths, latencies, algorithms = zip(*dims, strict=True)
+    lists = {"topology": kinds, "npus_count": sizes, "bandwidth": bandwidths, "latency": latencies}
+    network = "".join(f"{key}: [ {', '.join(map(str, told))} ]\n" for key, told in lists.items())
+    both = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
+    system = {
+        "scheduling-policy": "LIFO",
+        "endpoint-delay": 10,
+        "active-chunks-per-dimension": 4,
+        "preferred-dataset-splits": 10,
+        **{f"{what}-implementation": list(algorithms) for what in both},
+        "local-mem-bw": memory,
+        "peak-perf": rate,
+    }
+    return Files(network, json.dumps(system))
+
+
+_DIRECT, _HALVING, _RING = "direct", "halvingDoubling", "ring"
+BOXES_OF_EIGHT = _files(450, 3000, (FULLY_CONNECTED, 8, 128.5714, 20, _DIRECT),
+                        (SWITCH, 8, 25, 300, _HALVING))  # fmt: skip
+BOXES_OF_FOUR = _files(400, 2000, (FULLY_CONNECTED, 4, 200, 20, _DIRECT), (RING, 8, 5, 900, _RING))
+ONE_SWITCH = _files(300, 1500, (SWITCH, 32, 50, 1500, _HALVING))
+TWO_RINGS = _files(200, 1200, (RING, 8, 60, 200, _RING), (RING, 4, 60, 200, _RING))
+FAR_APART = _files(600, 3000, (SWITCH, 8, 100, 300, _HALVING), (RING, 2, 2, 20_000, _RING))
+RINGS_IN_A_SWITCH = _files(900, 3000, (FULLY_CONNECTED, 8, 128.5714, 20, _DIRECT),
+                           (SWITCH, 2, 25, 100, _RING))  # fmt: skip
+TWO_LAYERS = Transformer("two layers", 2, 8192, 64, 64, 128, 28672, False, 32000, 1024)
+MANY, LONG, FEW = Job(1024, 256, 1, "bf16"), Job(4096, 32, 1, "bf16"), Job(512, 64, 1, "bf16")
+
 TINY = Transformer("tiny", 2, 16, 4, 4, 4, 24, False, 40, 8)
 SHARED = Transformer("shared keys", 3, 24, 4, 2, 6, 40, True, 50, 8)
 WIDE = Transformer("wide", 4, 32, 8, 8, 4, 80, False, 77, 16)
 GATED = Transformer("gated", 5, 48, 8, 4, 6, 112, True, 101, 24)
+FOUR_GATED = Transformer("gated", 4, 48, 8, 4, 6, 112, True, 101, 24)
 NARROW = Transformer("narrow", 2, 40, 8, 8, 5, 64, True, 90, 12)
 
 RING_8 = _dim(RING, 8, 50, 500)
@@ -101,6 +140,22 @@ PUBLIC: Settings = {
         "one ring": [(_dim(RING, 4, 100, 50),)],
         "two dimensions": [(_dim(FULLY_CONNECTED, 8, 128.5714, 20), _dim(SWITCH, 2, 25, 100))],
     },
+    "2.11": {
+        "boxes of eight, endless memory": [(BOXES_OF_EIGHT, TWO_LAYERS, MANY, None)],
+        "boxes of eight, 5 GB": [(BOXES_OF_EIGHT, TWO_LAYERS, MANY, 5)],
+        "boxes of eight, little to do": [(BOXES_OF_EIGHT, TWO_LAYERS, FEW, None, 2)],
+        "one switch": [(ONE_SWITCH, TWO_LAYERS, MANY, 10, 2)],
+    },
+    "2.12": {
+        "no pipeline": [(TINY, Job(8, 4, 1, "bf16"), Strategy(), 0, 16)],
+        "two stages": [
+            (TINY, Job(8, 8, 4, "bf16"), Strategy(pp=2), stage, 16) for stage in range(2)
+        ],
+        "four stages, the second": [(WIDE, Job(16, 8, 8, "bf16"), Strategy(pp=4), 1, 16)],
+        "two stages, recomputed": [
+            (WIDE, Job(16, 8, 4, "bf16"), Strategy(1, 2, 2, 2, True), 0, 16)
+        ],
+    },
 }
 
 _BF16 = "bf16"
@@ -151,18 +206,18 @@ HIDDEN: Settings = {
     "2.5": {
         "tensor and data parallel": [
             (WIDE, Job(16, 8, 1, _BF16), Strategy(2, 4, 1)),
-            (WIDE, Job(16, 8, 1, _BF16), Strategy(4, 2, 1, 1, True)),
+            (GATED, Job(24, 8, 2, _BF16), Strategy(4, 2, 1, 1, True)),
         ],
         "sequence and data parallel": [
-            (WIDE, Job(16, 8, 1, _BF16), Strategy(2, 1, 4)),
-            (WIDE, Job(16, 8, 1, _BF16), Strategy(1, 1, 8, 1, True)),
+            (WIDE, Job(16, 8, 2, _BF16), Strategy(2, 1, 4)),
+            (GATED, Job(24, 8, 1, _BF16), Strategy(1, 1, 8, 1, True)),
         ],
         "shared keys": [
-            (GATED, Job(24, 4, 1, _BF16), Strategy(1, 4, 2)),
+            (GATED, Job(24, 4, 2, _BF16), Strategy(1, 4, 2)),
             (GATED, Job(24, 4, 1, _BF16), Strategy(2, 2, 3, 1, True)),
         ],
         "micro-batches": [
-            (NARROW, Job(12, 8, 4, "fp32"), Strategy(2, 2, 2)),
+            (NARROW, Job(12, 8, 4, "fp32"), Strategy(1, 2, 2)),
             (NARROW, Job(12, 8, 2, "fp32"), Strategy(2, 2, 3, 1, True)),
         ],
         "all three": [
@@ -202,12 +257,19 @@ HIDDEN: Settings = {
         "a third system": [
             (THIRD.name, SMALLER, JOB, 16, None),
             (THIRD.name, SMALLER, JOB, 16, 80),
+            (THIRD.name, SMALLER, JOB, 16, "three per cent less"),
         ],
         "eight by eight": [
             (SLOW_SPINE.name, SMALLER, JOB, 16, 100),
             (SLOW_SPINE.name, SMALLER, JOB, 16, 40),
+            (SLOW_SPINE.name, SMALLER, JOB, 16, "to the last byte"),
+            (SLOW_SPINE.name, SMALLER, JOB, 16, "three per cent less"),
         ],
-        "one switch": [(FLAT.name, SMALLER, JOB, 16, 80), (FLAT.name, SMALLER, JOB, 16, None)],
+        "one switch": [
+            (FLAT.name, SMALLER, JOB, 16, 80),
+            (FLAT.name, SMALLER, JOB, 16, None),
+            (FLAT.name, SMALLER, JOB, 16, "to the last byte"),
+        ],
         "just enough memory, and too little": [
             (THIRD.name, SMALLER, JOB, 16, "to the last byte"),
             (THIRD.name, SMALLER, JOB, 16, "three per cent less"),
@@ -216,10 +278,15 @@ HIDDEN: Settings = {
     },
     "2.9": {
         "more traffic, less compute": [(_job(9, 2.5), _job(4, 8.5))],
-        "slower links": [(_job(5, 4), _job(6, 1)), (_job(8, 0.5), _job(7.5, 3))],
+        "slower links": [
+            (_job(5, 4), _job(6, 1)),
+            (_job(8, 0.5), _job(7.5, 3)),
+            (_job(3, 2), _job(4, 7)),
+        ],
         "hidden behind the compute": [
             (_job(6, 0, 30, 5), _job(8, 1)),
             (_job(4, 3), _job(3, 1, 90, 4)),
+            (_job(6, 1, 5, 5), _job(5, 0.5, 4, 5)),
         ],
         "never, either way": [(_job(2, 1, 4, 1), _job(5, 3, 6, 1)), (_job(9, 5), _job(7, 2))],
     },
@@ -228,5 +295,44 @@ HIDDEN: Settings = {
         "all kinds": [POD],
         "fractions": [(_dim(SWITCH, 64, 12.5, 2000.5), _dim(FULLY_CONNECTED, 3, 6.25, 0.5))],
         "four dimensions": [(*DGX, _dim(RING, 4, 25, 700), _dim(RING, 2, 6.25, 1000))],
+    },
+    "2.11": {
+        "boxes of four, far from each other": [
+            (BOXES_OF_FOUR, TWO_LAYERS, LONG, None, 10),
+            (BOXES_OF_FOUR, TWO_LAYERS, MANY, 8),
+        ],
+        "little to do": [
+            (BOXES_OF_FOUR, TWO_LAYERS, FEW, None, 6),
+            (RINGS_IN_A_SWITCH, TWO_LAYERS, FEW, 5),
+        ],
+        "two rings": [(TWO_RINGS, TWO_LAYERS, FEW, None, 3), (TWO_RINGS, TWO_LAYERS, MANY, 8, 2)],
+        "far apart": [(FAR_APART, TWO_LAYERS, MANY, None, 15), (FAR_APART, TWO_LAYERS, FEW, 6)],
+        "rings through a switch": [
+            (RINGS_IN_A_SWITCH, TWO_LAYERS, LONG, None, 10),
+            (RINGS_IN_A_SWITCH, TWO_LAYERS, MANY, 20),
+        ],
+    },
+    "2.12": {
+        "first, middle, last": [
+            (WIDE, Job(16, 16, 8, _BF16), Strategy(1, 2, 1, 4), stage, 16) for stage in (0, 2, 3)
+        ],
+        "all degrees": [
+            (WIDE, Job(16, 16, 4, "fp32"), Strategy(2, 2, 2, 4), 1, 16),
+            (WIDE, Job(16, 16, 4, _BF16), Strategy(2, 1, 2, 2), 1, 18),
+        ],
+        "recomputed": [
+            (FOUR_GATED, Job(24, 12, 6, _BF16), Strategy(1, 2, 3, 2, True), 0, 16),
+            (WIDE, Job(16, 16, 8, _BF16), Strategy(2, 1, 1, 4, True), 1, 12),
+            (WIDE, Job(16, 16, 8, _BF16), Strategy(1, 2, 1, 4, True), 3, 12),
+        ],
+        "fewer micro-batches than stages": [
+            (WIDE, Job(16, 16, 2, _BF16), Strategy(2, 2, 1, 4), 0, 16),
+            (WIDE, Job(16, 16, 2, _BF16), Strategy(1, 1, 2, 4, True), 1, 16),
+        ],
+        "shared keys, a gate": [
+            (FOUR_GATED, Job(24, 8, 4, "fp32"), Strategy(1, 4, 1, 2), 0, 16),
+            (FOUR_GATED, Job(24, 8, 4, _BF16), Strategy(2, 2, 1, 4), 3, 4),
+            (FOUR_GATED, Job(24, 8, 4, _BF16), Strategy(1, 2, 1, 2, True), 0, 4),
+        ],
     },
 }

@@ -10,6 +10,7 @@ from lab_utils.instruments.network.strategy import Strategy
 from lab_utils.instruments.parallel import Job, Memory
 from lab_utils.instruments.roofline import item_bytes
 from lab_utils.instruments.shapes import Transformer
+from lab_utils.labs.lab4b.rows import StageLoad
 
 SECONDS = (
     "one half",
@@ -114,6 +115,67 @@ def of_memory(
             ["The layer in work counts once: its kept input is part of it.", inputs + whole],
             ["With recomputation a layer keeps its input alone.", model.layers * whole],
         ]
+    return {
+        part: [one for one in slips if one[1] != getattr(right, part)]
+        for part, slips in found.items()
+    }
+
+
+def of_stage(
+    model: Transformer, job: Job, strategy: Strategy, stage: int, state: int, right: StageLoad
+) -> dict[str, list[list[object]]]:
+    """By part of a stage's load, words and what they would explain."""
+    e, tp, pp, micros = item_bytes(job.dtype), strategy.tp, strategy.pp, job.micro_batches
+    rows = job.batch // strategy.dp // micros * job.tokens // strategy.sp
+    passing = micros * rows * model.width * e
+    layers = model.layers // pp
+    words = -(-model.vocab // tp)
+    table = state * words * model.width
+    ends = (stage == 0) + (stage == pp - 1)
+    bare = right.state - min(ends, 1) * table
+    per_token = 4 * model.width + 2 * (model.heads + model.kv_heads) * model.head
+    per_token += (4 if model.gated else 2) * model.hidden
+    whole, kept = rows * (e * per_token + 16) // tp, e * rows * model.width // tp
+
+    def held(flying: int) -> int:
+        if strategy.recompute:
+            return (flying * layers - 1) * kept + whole
+        return flying * layers * whole
+
+    ahead = min(micros, pp - stage)
+    everywhere = "The table of words is in the first stage and in the last one, nowhere else."
+    found: dict[str, list[list[object]]] = {
+        "sent": [
+            ["Nobody is before the first stage, and nobody behind the last: they send one way.",
+             2 * passing],
+            ["Two ways: activations go to the next stage, gradients to the one before.",
+             passing],
+            ["Every tp rank has all activations of its tokens, and sends them all.",
+             right.sent // tp],
+        ],
+        "state": [
+            ["The table of words is missing: the first stage looks words up, the last one needs "
+             "them for the loss.", bare],
+            [everywhere, bare + table],
+            ["With one stage the head is the table itself: it counts once.", bare + 2 * table],
+        ],
+        "kept": [
+            ["One micro-batch alone: under 1F1B a stage begins some before it ends the first.",
+             held(1)],
+            ["All micro-batches at once: 1F1B ends one before it begins the next.",
+             held(micros)],
+            ["The stage nearest to the end has fewest micro-batches under way: pp - stage.",
+             held(min(micros, stage + 1))],
+            ["As many as there are stages behind it, itself included.", held(min(micros, pp))],
+            ["There are never more under way than there are micro-batches.", held(pp - stage)],
+            ["Itself included: pp - stage.", held(min(micros, pp - stage - 1))],
+            ["The layer in work is whole once, not for every micro-batch: one is worked on at a "
+             "time.", ahead * ((layers - 1) * kept + whole)],
+        ],
+        "logits": [
+            ["Only the last stage has logits.", 3 * 4 * rows * words],
+        ],
+    }  # fmt: skip
     return {
         part: [one for one in slips if one[1] != getattr(right, part)]
         for part, slips in found.items()

@@ -41,6 +41,26 @@ def size(width: int, height: int) -> tuple[float, float]:
     )
 
 
+class Area(NamedTuple):
+    """Where a link lies in the picture, with some room to hit it; pixels."""
+
+    left: float
+    top: float
+    wide: float
+    high: float
+
+
+def area(link: Pair, width: int, left: float = 0, top: float = 0) -> Area:
+    """Where a link of a mesh lies that ``mesh`` draws at ``left``, ``top``."""
+    (ax, ay), (bx, by) = (divmod(node, width)[::-1] for node in link)
+    long, broad = _PITCH - _NODE, 2 * _SIDE + 4
+    x = left + _MARGIN + _NODE / 2 + min(ax, bx) * _PITCH
+    y = top + _MARGIN + _NODE / 2 + min(ay, by) * _PITCH
+    if ay == by:  # who goes to the right is drawn below
+        return Area(x + _NODE / 2, y if bx > ax else y - broad, long, broad)
+    return Area(x - broad if by > ay else x, y + _NODE / 2, broad, long)
+
+
 def mesh(
     width: int, height: int, looks: Mapping[Pair, Look], left: float = 0, top: float = 0
 ) -> list[str]:

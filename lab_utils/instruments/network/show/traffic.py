@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lab_utils.instruments.network.mesh import Message
 from lab_utils.instruments.network.show.packets import Hop, Pair
-from lab_utils.instruments.network.show.picture import Look, mesh, neighbours, size
+from lab_utils.instruments.network.show.picture import Area, Look, area, mesh, neighbours, size
 from lab_utils.kit.charts.svg import document, line, text
 
 STEPS = 60
@@ -63,12 +63,33 @@ def words(take: Take, now: int) -> str:
     )
 
 
+def frame(takes: int, shape: tuple[int, int]) -> tuple[float, float]:
+    """Pixels of the picture of so many runs, from left to right and from top to bottom."""
+    wide, high = _one(shape)
+    return round(takes * (wide + _GAP) - _GAP), round(_HEAD + high + _LINE + 24)
+
+
+def areas(takes: int, shape: tuple[int, int]) -> dict[tuple[int, Pair], Area]:
+    """Where each link of each run lies in the picture, by the run's place and the link."""
+    wide, _ = _one(shape)
+    return {
+        (place, link): area(link, shape[0], place * (wide + _GAP), _HEAD)
+        for place in range(takes)
+        for link in neighbours(*shape)
+    }
+
+
+def _one(shape: tuple[int, int]) -> tuple[float, float]:
+    """Pixels of one mesh."""
+    wide, high = size(*shape)
+    return max(wide, _SMALLEST), high
+
+
 def traffic_svg(
     takes: Sequence[Take], shape: tuple[int, int], now: int, chosen: Pair | None, alone: bool
 ) -> str:
     """All runs side by side at a moment; ``shape`` is (width, height) of the mesh."""
-    wide, high = size(*shape)
-    wide = max(wide, _SMALLEST)
+    wide, high = _one(shape)
     end = last(takes)
     busy = [_busy(take, end) for take in takes]
     most = max(map(max, busy)) or 1
@@ -85,9 +106,8 @@ def traffic_svg(
             *mesh(*shape, _looks(take, shape, now, chosen), left, _HEAD),
             *_line(busy[place], most, now / end, line_at),
         ]
-    total = len(takes) * (wide + _GAP) - _GAP
     label = "\n".join(words(take, now) for take in takes)
-    return document(round(total), round(_HEAD + high + _LINE + 24), label, body, alone)
+    return document(*frame(len(takes), shape), label, body, alone)
 
 
 def _looks(take: Take, shape: tuple[int, int], now: int, chosen: Pair | None) -> dict[Pair, Look]:

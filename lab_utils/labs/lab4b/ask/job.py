@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
 from operator import index
 from typing import Any
 
@@ -21,8 +22,8 @@ from lab_utils.instruments.shapes import Transformer
 from lab_utils.kit.answers import a_type, collection, described, fields_told, number
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.kit.parts import asked_in_parts
-from lab_utils.kit.task import Ask
-from lab_utils.labs.lab4b.rows import Row
+from lab_utils.kit.task import Ask, Borrow, Call
+from lab_utils.labs.lab4b.rows import Row, StageLoad
 
 _MOST_STEPS, _MOST_CHUNKS = 500, 200_000
 _MOST_ROWS = 5000
@@ -164,6 +165,20 @@ def ask_yml(function: Any, given: Mapping[str, Any]) -> str:
     return text[:10_000]
 
 
+def ask_winner(function: Any, given: Mapping[str, Any]) -> list[int] | None:
+    """Task 2.11: the strategy that wins on a machine, from its files."""
+    files = given["network"], given["system"]
+    told = function(*files, Transformer(**given["model"]), Job(**given["job"]), given["room"])
+    return None if told is None else _strategy_told(told, "what you return")
+
+
+def ask_stage(function: Any, given: Mapping[str, Any]) -> list[float]:
+    """Task 2.12: four numbers of bytes."""
+    told = function(*_setting(given), given["stage"], given["state"])
+    fields = fields_told(told, "what you return", StageLoad)
+    return [number(one, name) for one, name in zip(fields, StageLoad._fields, strict=True)]
+
+
 ASK: dict[str, Ask] = {
     "2.1": asked_in_parts(ask_ranks),
     "2.2": asked_in_parts(ask_ranks),
@@ -175,4 +190,60 @@ ASK: dict[str, Ask] = {
     "2.8": asked_in_parts(ask_best),
     "2.9": asked_in_parts(ask_turning),
     "2.10": asked_in_parts(ask_yml),
+    "2.11": asked_in_parts(ask_winner),
+    "2.12": asked_in_parts(ask_stage),
+}
+
+
+def _data(value: Any) -> Any:
+    """As JSON: records become dicts."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, (list, tuple)):
+        return [_data(one) for one in value]
+    return value
+
+
+def _strategy_of(key: Sequence[int]) -> Strategy:
+    dp, tp, sp, pp, again = key
+    return Strategy(dp, tp, sp, pp, bool(again))
+
+
+def _strategies(call: Call) -> Callable[..., Any]:
+    return lambda ranks: [_strategy_of(key) for key in call([int(ranks)])]
+
+
+def _traffic(call: Call) -> Callable[..., Any]:
+    def layer_traffic(model: Transformer, job: Job, strategy: Strategy) -> list[Traffic]:
+        return [Traffic(*row) for row in call(_data([model, job, strategy]))]
+
+    return layer_traffic
+
+
+def _seconds(call: Call) -> Callable[..., Any]:
+    return lambda collective, nbytes, dims: call(_data([collective, nbytes, list(dims)]))
+
+
+def _memory(call: Call) -> Callable[..., Any]:
+    def device_memory(model: Transformer, job: Job, strategy: Strategy, state: int) -> Memory:
+        return Memory(*call(_data([model, job, strategy, state])))
+
+    return device_memory
+
+
+def _best(call: Call) -> Callable[..., Any]:
+    def best_strategy(rows: Any, room: float | None) -> Strategy | None:
+        told = [[*_strategy_told(row.strategy, "a row"), row.seconds, row.nbytes] for row in rows]
+        key = call([told, room])
+        return None if key is None else _strategy_of(key)
+
+    return best_strategy
+
+
+BORROWED: dict[str, Borrow] = {
+    "strategies": _strategies,
+    "layer_traffic": _traffic,
+    "collective_seconds": _seconds,
+    "device_memory": _memory,
+    "best_strategy": _best,
 }

@@ -55,10 +55,20 @@ MEMORY = {
     "logits": "Logits: three buffers of FP32, a number for each token of the device and each of "
     "its words.",
 }
+STAGE = {
+    "sent": "Sent: for each micro-batch the activations of a rank's tokens to the next stage, and "
+    "their gradients to the stage before.",
+    "state": "State: the matrices of the layers of this stage, and the table of words where it is "
+    "used: in the first stage and in the last.",
+    "kept": "Kept: what the layers of this stage keep, for every micro-batch under way.",
+    "logits": "Logits: the last stage alone computes the loss.",
+}
 _DEGREES = {
     "tp": ("tp ranks share this: you count all of it.", "You cut this by tp once too often."),
     "sp": ("sp ranks share the tokens: you count all of them.", "You cut this by sp, and it is "
            "not cut by sp."),
+    "pp": ("A stage has its share of the layers: you count all of them.", "You cut this by pp "
+           "once too often."),
     "dp": ("A replica has only its share of the batch.", "You cut this by dp, and every replica "
            "has all of it."),
     "micro_batches": ("One micro-batch at a time.", "You cut this by the number of micro-batches, "
@@ -109,13 +119,23 @@ def by_key(answer: Sequence[Sequence[Any]]) -> dict[str, float]:
 
 def judge_memory(case: Case, answer: Sequence[float]) -> list[Finding]:
     """Task 2.6: three numbers."""
+    return _by_name(case, answer, MEMORY)
+
+
+def judge_stage(case: Case, answer: Sequence[float]) -> list[Finding]:
+    """Task 2.12: four numbers."""
+    return _by_name(case, answer, STAGE)
+
+
+def _by_name(case: Case, answer: Sequence[float], looks: Mapping[str, str]) -> list[Finding]:
+    """Numbers that have names; the case knows what slips would say."""
     found = []
-    for name, yours, right in zip(MEMORY, answer, case.wanted["parts"], strict=True):
+    for name, yours, right in zip(looks, answer, case.wanted["parts"], strict=True):
         if same(yours, right):
             continue
         slips = case.wanted["slips"].get(name, [])
         look = next((words for words, value in slips if same(value, yours)), "")
-        look = look or _by_factor(yours, right, case.given) or MEMORY[name]
+        look = look or _by_factor(yours, right, case.given) or looks[name]
         found.append(Finding(f"{name}: {yours:,.0f} bytes", f"{name}: {right:,.0f} bytes", look))
     return found
 

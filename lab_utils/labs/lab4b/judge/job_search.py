@@ -82,6 +82,36 @@ def judge_best(case: Case, answer: Told | None) -> list[Finding]:
     return []
 
 
+def judge_winner(case: Case, answer: Told | None) -> list[Finding]:
+    """Task 2.11: no strategy that fits is faster by more than one part in a thousand."""
+    rows = {tuple(key): (seconds, nbytes) for key, seconds, nbytes in case.wanted["rows"]}
+    room, best = case.given["room"], case.wanted["best"]
+    wanted = "None: nothing fits" if best is None else f"{_key(best)}: {rows[tuple(best)][0]:.6g} s"
+    if answer is None:
+        if best is None:
+            return []
+        look = "A strategy does fit here: does room reach your search as it is given?"
+        return [Finding("None", wanted, look)]
+    if tuple(answer) not in rows:
+        look = "It does not use all devices of this machine, or it has a pipeline: pp is 1 here."
+        return [Finding(_key(answer), wanted, look)]
+    seconds, nbytes = rows[tuple(answer)]
+    yours = f"{_key(answer)}: {seconds:.6g} s, {nbytes / 1e9:.3f} GB"
+    if room is not None and nbytes > room * 1e9:
+        look = "It does not fit into this machine's memory: look at the memory before the time."
+        return [Finding(yours, wanted, look)]
+    if best is not None and seconds > rows[tuple(best)][0] * (1 + 1e-3):
+        least = min(price[1] for price in rows.values())
+        look = (
+            "This one takes the least memory. Any that fits will do: take the fastest."
+            if nbytes == least
+            else "Another one that fits is faster here. What wins elsewhere need not win on this "
+            "machine: build it from its two files, and try every strategy on it."
+        )
+        return [Finding(yours, wanted, look)]
+    return []
+
+
 def judge_turning(case: Case, answer: float | None) -> list[Finding]:
     """Task 2.9: the factor at which both take equally long, to one part in a thousand."""
     right = case.wanted["factor"]

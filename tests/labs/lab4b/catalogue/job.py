@@ -151,6 +151,37 @@ _YML = (
     "    f'latency: {[d.latency / 1e-9 for d in dims]}\\n')"
 )
 
+_WINNER = (
+    "machine = read_system('m', network, system, 1)\n"
+    "rows = []\n"
+    "for strategy in strategies(machine.ranks):\n"
+    "    if machine:\n"
+    "        how = (model, job, strategy, machine, layer_traffic, collective_seconds)\n"
+    "        nbytes = device_memory(model, job, strategy, 16).total\n"
+    "        rows.append(Row(strategy, simulate(*how).wall, nbytes))\n"
+    "return best_strategy(rows, room)"
+)
+_STAGE = (
+    "e, tp, pp, micros = item_bytes(job.dtype), strategy.tp, strategy.pp, job.micro_batches\n"
+    "layers = model.layers // pp\n"
+    "rows = job.batch // strategy.dp // micros * (job.tokens // strategy.sp)\n"
+    "words = -(-model.vocab // tp)\n"
+    "matrices = 2 * model.width * (model.heads + model.kv_heads) * model.head\n"
+    "matrices += (3 if model.gated else 2) * model.width * model.hidden\n"
+    "numbers = layers * (matrices // tp)\n"
+    "numbers += words * model.width if stage in (0, pp - 1) else 0\n"
+    "token = 4 * model.width + 2 * (model.heads + model.kv_heads) * model.head\n"
+    "token += (4 if model.gated else 2) * model.hidden\n"
+    "whole, kept = rows * (e * token + 16) // tp, rows * e * model.width // tp\n"
+    "flying = min(micros, pp - stage)\n"
+    "held = flying * layers * whole\n"
+    "if strategy.recompute:\n"
+    "    held = (flying * layers - 1) * kept + whole\n"
+    "ways = (stage > 0) + (stage + 1 < pp)\n"
+    "logits = 12 * rows * words if stage == pp - 1 else 0\n"
+    "return StageLoad(ways * micros * rows * model.width * e, state * numbers, held, logits)"
+)
+
 WRONG: list[Cell] = [
     # 2.1
     swap("2.1", "sums are added", _DIRECT, "(a,), False", "(a,), True", "Numbers are added twice"),
@@ -158,7 +189,7 @@ WRONG: list[Cell] = [
          "Something does not get there"),
     swap("2.1", "nobody hands out", _DIRECT, "[first, second]", "[first]",
          "Something does not get there"),
-    cell("2.1", "a ring", "return ring_all_reduce(ranks)", "one step to add up", most=0.5),
+    cell("2.1", "a ring", "return ring_all_reduce(ranks)", "one step to add up"),
     swap("2.1", "all chunks at once", _DIRECT, "Send(a, b, (b,), True)",
          "Send(a, b, tuple(range(ranks)), True)", "you send more than needed"),
     cell("2.1", "chunks as numbers", "return [[Send(0, 1, 0, True)]]",
@@ -171,7 +202,7 @@ WRONG: list[Cell] = [
     swap("2.2", "no doubling", _HALVING, "distance = 1\n", "distance = ranks\n",
          "Something does not get there"),
     swap("2.2", "the own half", _HALVING, "tuple(block(r ^ distance, distance)), True",
-         "tuple(block(r, distance)), True", "", most=0.5),
+         "tuple(block(r, distance)), True", ""),
     cell("2.2", "everything to the partner",
          "steps, distance = [], ranks // 2\n"
          "while distance:\n"
@@ -196,7 +227,7 @@ WRONG: list[Cell] = [
     swap("2.3", "handed out in the same order", _ALONG, "in reversed(there)", "in there",
          "Something does not get there"),
     swap("2.3", "the first dimension twice", _ALONG, "    inner *= size\n", "",
-         "", most=0.5),
+         ""),
     swap("2.3", "no way back", _ALONG, "there + back", "there", "Something does not get there"),
     # 2.4
     swap("2.4", "half an all-reduce", _SECONDS, "(2 if collective == 'all_reduce' else 1)", "1",
@@ -206,32 +237,32 @@ WRONG: list[Cell] = [
     swap("2.4", "all bytes everywhere", _SECONDS, "left = left / n", "left = nbytes",
          "only those go on to the next dimension"),
     swap("2.4", "one latency a ring", _SECONDS, "(n - 1) * dim.latency", "dim.latency",
-         "Every step of the ring pays the latency", most=0.6),
+         "Every step of the ring pays the latency"),
     swap("2.4", "a switch is a link", _SECONDS, "2 * steps * dim.latency", "steps * dim.latency",
          "to the switch, and from it"),
-    swap("2.4", "one way only", _SECONDS, " / dim.ways", "", "half the bytes a link", most=0.6),
+    swap("2.4", "one way only", _SECONDS, " / dim.ways", "", "half the bytes a link"),
     swap("2.4", "no latency", _SECONDS, "dim.latency", "0", "The latency is missing"),
     swap("2.4", "one link for all", _SECONDS, "left / n / dim.bandwidth\n    ",
-         "left * (n - 1) / n / dim.bandwidth\n    ", "a link of its own", most=0.7),
+         "left * (n - 1) / n / dim.bandwidth\n    ", "a link of its own"),
     # 2.5
     swap("2.5", "backward is free", _TRAFFIC, "forward + ['backward']", "forward",
-         "Backward has as many meetings", most=0.5),
+         "Backward has as many meetings"),
     swap("2.5", "one meeting", _TRAFFIC, "'tp', x)] * 2", "'tp', x)]", "Exactly half"),
     swap("2.5", "nothing again", _TRAFFIC, "['again'] * s.recompute", "[]",
          "forward runs again"),
     swap("2.5", "keys are kept", _TRAFFIC, "if not s.recompute:", "if False:",
-         "nobody kept them", most=0.6),
+         "nobody kept them"),
     swap("2.5", "keys whole", _TRAFFIC, "(model.kv_heads * model.head // s.tp)",
          "(model.kv_heads * model.head)", "tp ranks share this"),
     swap("2.5", "own keys alone", _TRAFFIC, "kv = sequences * job.tokens *",
          "kv = sequences * (job.tokens // s.sp) *", "You cut this by sp"),
     swap("2.5", "only dp updates", _TRAFFIC, "if s.sp * s.dp > 1", "if s.dp > 1",
-         "All ranks with the same weights", most=0.9),
+         "All ranks with the same weights"),
     swap("2.5", "weights whole", _TRAFFIC, "w * e // s.tp", "w * e", "tp ranks share this"),
     swap("2.5", "no micro-batches", _TRAFFIC, "(s.dp * job.micro_batches)", "s.dp",
-         "One micro-batch at a time", most=0.7),
+         "One micro-batch at a time"),
     swap("2.5", "as many key heads", _TRAFFIC, "model.kv_heads * model.head // s.tp",
-         "model.heads * model.head // s.tp", "keys and values", most=0.7),
+         "model.heads * model.head // s.tp", "keys and values"),
     cell("2.5", "tuples", "return [('forward', 'all_reduce', 'tp', 1)]", "Return Traffic"),
     # 2.6
     swap("2.6", "no words", _MEMORY, " + words * model.width", "", "table of words is missing"),
@@ -242,12 +273,11 @@ WRONG: list[Cell] = [
     swap("2.6", "no recomputation", _MEMORY, "if strategy.recompute:", "if False:",
          "a layer keeps its input alone"),
     swap("2.6", "one buffer", _MEMORY, "3 * 4 * rows", "4 * rows", "Three buffers are alive"),
-    swap("2.6", "no statistics", _MEMORY, ") + 16)", "))", "deviations of the norms are missing",
-         most=0.5),
+    swap("2.6", "no statistics", _MEMORY, ") + 16)", "))", "deviations of the norms are missing"),
     swap("2.6", "state of all ranks", _MEMORY, "* model.width // t\n", "* model.width\n",
-         "State", most=0.5),
+         "State"),
     swap("2.6", "sp forgotten", _MEMORY, "(strategy.dp * strategy.sp * job", "(strategy.dp * job",
-         "sp ranks share the tokens", most=0.7),
+         "sp ranks share the tokens"),
     # 2.7
     swap("2.7", "never again", _STRATEGIES, ", Strategy(dp, tp, sp, recompute=True)", "",
          "without recomputation and with it"),
@@ -256,23 +286,22 @@ WRONG: list[Cell] = [
     swap("2.7", "starts with two", _STRATEGIES, "for tp in range(1,", "for tp in range(2,",
          "Every degree may be 1"),
     swap("2.7", "pipelines", _STRATEGIES, "Strategy(dp, tp, sp)", "Strategy(dp, tp, 1, sp)",
-         "", most=0.5),
+         ""),
     swap("2.7", "twice", _STRATEGIES, "return found", "return found + found[:1]",
          "Each strategy comes once"),
     # 2.8
     swap("2.8", "no look at the memory", _BEST, "room is not None and row.nbytes > room * 10**9",
          "False", "look at the memory before the time"),
-    swap("2.8", "GiB", _BEST, "room * 10**9", "room * 2**30", "a GB is 10⁹ bytes", most=0.8),
+    swap("2.8", "GiB", _BEST, "room * 10**9", "room * 2**30", "a GB is 10⁹ bytes"),
     swap("2.8", "least memory", _BEST, "row.seconds < best.seconds", "row.nbytes < best.nbytes",
          "take the fastest"),
-    swap("2.8", "the slowest", _BEST, "row.seconds < best", "row.seconds > best", "", most=0.5),
+    swap("2.8", "the slowest", _BEST, "row.seconds < best", "row.seconds > best", ""),
     cell("2.8", "always the same", "return Strategy(4, 16, 1, 1, True)", ""),
     swap("2.8", "not to the last byte", _BEST, "row.nbytes >", "row.nbytes >=",
-         "to the last byte", most=0.8),
+         "to the last byte"),
     # 2.9
-    swap("2.9", "upside down", _TURNING, "return 2**low", "return 2**-low", "Upside down",
-         most=0.5),
-    swap("2.9", "never none", _TURNING, "    return None\n", "    pass\n", "return None", most=0.8),
+    swap("2.9", "upside down", _TURNING, "return 2**low", "return 2**-low", "Upside down"),
+    swap("2.9", "never none", _TURNING, "    return None\n", "    pass\n", "return None"),
     cell("2.9", "always none", "return None", "They do cross"),
     swap("2.9", "a few tries", _TURNING, "> 1e-6", "> 0.5", "do not take equally long"),
     cell("2.9", "at once", "return one(1) / other(1)", "do not take equally long"),
@@ -281,8 +310,50 @@ WRONG: list[Cell] = [
     swap("2.10", "seconds", _YML, "/ 1e-9", "", "latency is in nanoseconds"),
     swap("2.10", "a missing key", _YML, "npus_count", "npus", "npus_count is a list"),
     swap("2.10", "turned round", _YML, "[d.size for d in dims]", "[d.size for d in dims[::-1]]",
-         "in their order", most=0.6),
+         "in their order"),
     cell("2.10", "no text", "return dims", "Return the text of the file"),
+    # 2.11
+    swap("2.11", "no look at the memory", _WINNER, "best_strategy(rows, room)",
+         "best_strategy(rows, None)", "look at the memory before the time"),
+    swap("2.11", "the machine of the course", _WINNER, "read_system('m', network, system, 1)",
+         "SYSTEM_1", "does not use all devices"),
+    swap("2.11", "least memory", _WINNER, "best_strategy(rows, room)",
+         "min(rows, key=lambda row: row.nbytes).strategy", "takes the least memory"),
+    swap("2.11", "no sequence or tensor parallel", _WINNER, "in strategies(machine.ranks)",
+         "in [Strategy(machine.ranks, recompute=r) for r in (False, True)]", "does fit here"),
+    swap("2.11", "free messages", _WINNER, "collective_seconds)", "lambda *_: 0.0)",
+         "Another one that fits is faster"),
+    swap("2.11", "never recomputes", _WINNER, "if machine:", "if not strategy.recompute:",
+         "does fit here"),
+    swap("2.11", "the job of the course", _WINNER, "(model, job, strategy, machine",
+         "(model, JOB, strategy, machine", "Another one that fits is faster"),
+    cell("2.11", "always the same", "return Strategy(8, 4)", ""),
+    cell("2.11", "a name", "return '8_4_1_1_0'", "Return a Strategy"),
+    # 2.12
+    swap("2.12", "every stage both ways", _STAGE, "(stage > 0) + (stage + 1 < pp)", "2",
+         "they send one way"),
+    swap("2.12", "one way", _STAGE, "(stage > 0) + (stage + 1 < pp)", "1 if pp > 1 else 0",
+         "Two ways: activations go"),
+    swap("2.12", "one micro-batch sent", _STAGE, "ways * micros * rows", "ways * rows",
+         "does not depend on them"),
+    swap("2.12", "shared by tp", _STAGE, "ways * micros * rows * model.width * e",
+         "ways * micros * rows * model.width * e // tp", "Every tp rank has all"),
+    swap("2.12", "all layers", _STAGE, "layers = model.layers // pp", "layers = model.layers",
+         "share of the layers"),
+    swap("2.12", "the table everywhere", _STAGE, "if stage in (0, pp - 1)", "if True",
+         "in the first stage and in the last"),
+    swap("2.12", "no head", _STAGE, "if stage in (0, pp - 1)", "if stage == 0",
+         "The table of words is missing"),
+    swap("2.12", "all at once", _STAGE, "min(micros, pp - stage)", "micros", "All micro-batches"),
+    swap("2.12", "one at a time", _STAGE, "min(micros, pp - stage)", "1", "One micro-batch alone"),
+    swap("2.12", "the wrong end", _STAGE, "min(micros, pp - stage)", "min(micros, stage + 1)",
+         "nearest to the end"),
+    swap("2.12", "itself left out", _STAGE, "min(micros, pp - stage)",
+         "max(min(micros, pp - stage - 1), 0)", "Itself included"),
+    swap("2.12", "logits everywhere", _STAGE, "if stage == pp - 1", "if True",
+         "Only the last stage"),
+    swap("2.12", "whole for each", _STAGE, "(flying * layers - 1) * kept + whole",
+         "flying * ((layers - 1) * kept + whole)", "one is worked on at a time"),
 ]  # fmt: skip
 
 RIGHT: list[Cell] = [
@@ -332,6 +403,16 @@ RIGHT: list[Cell] = [
          "left = sorted((r.seconds, r.strategy) for r in rows if r.nbytes <= (room or inf) * 1e9)\n"
          "return left[0][1] if left else None"),
     cell("2.9", "in logarithms", _TURNING),
+    cell("2.11", "as above", _WINNER),
+    cell("2.11", "what does not fit is not tried",
+         "machine = read_system('m', network, system, 1)\n"
+         "fits = [s for s in strategies(machine.ranks) if room is None\n"
+         "        or device_memory(model, job, s, 16).total <= room * 1e9]\n"
+         "def seconds(strategy):\n"
+         "    how = (strategy, machine, layer_traffic, collective_seconds)\n"
+         "    return simulate(model, job, *how).wall\n"
+         "return min(fits, key=seconds, default=None)"),
+    cell("2.12", "counted from the tables", _STAGE),
     cell("2.10", "JSON is YAML", _YML),
     cell("2.10", "with quotes and comments",
          "rows = zip(*((d.kind, d.size, d.bandwidth / 2**30, d.latency * 1e9) for d in dims))\n"

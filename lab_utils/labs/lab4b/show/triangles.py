@@ -7,7 +7,7 @@ what is left. The thick line is the frontier: inside of it a device has room eno
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lab_utils.kit.charts.axes import turned
@@ -29,16 +29,6 @@ _CAPTION = (
 )
 Key = tuple[int, int, bool]
 """tp, sp, recompute."""
-
-
-def strategy_map(systems: Mapping[str, Iterable[Row]], room: float = 80) -> StrategyMap:
-    """Choose a system and the memory of its devices, and see which strategies are left.
-
-    Args:
-        systems: by name, the rows of all strategies without a pipeline.
-        room: GB (10⁹ bytes) of a device at the start.
-    """
-    return StrategyMap({name: list(rows) for name, rows in systems.items()}, room)
 
 
 class StrategyMap(Live):
