@@ -153,7 +153,12 @@ def film(cell: str, before: str, after: str, key: str = "", times: int = 0) -> S
         if times:
             press_slider_of(browser, cell, key, times)
         wait_for_picture(browser, after, "the film to move")
-        look(browser, cell, f'.widget-html-content svg[aria-label*="{after.splitlines()[0]}"]')
+        name = browser.js("return jupyterapp.shell.currentWidget.context.path")
+        look(
+            browser,
+            f"{Path(name).with_suffix('')} film",
+            f'.widget-html-content svg[aria-label*="{after.splitlines()[0]}"]',
+        )
 
     return scene
 

@@ -41,12 +41,10 @@ def _film_lists_the_link_that_is_clicked(browser: Browser, served: Path) -> None
         ".some(e => e.parentElement.textContent.includes('12 messages over 4 → 0'))",
         "the messages of the link that was clicked",
     )
-    look(browser, "lab4b 01_mesh", ".widget-html-content svg")
+    look(browser, "lab4b 01_mesh clicked", ".widget-html-content svg")
 
 
 SCENES = {
     "01_mesh": _film_lists_the_link_that_is_clicked,
-    "02_job": film(
-        "strategy_map(maps)", "with 80 GB 6 of 56 fit", "with 120 GB", "ARROW_RIGHT", 1
-    ),
+    "02_job": film("strategy_map(maps)", "with 80 GB 6 of 56 fit", "with 120 GB", "ARROW_RIGHT", 1),
 }
