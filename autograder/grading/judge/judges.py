@@ -23,6 +23,8 @@ STARTING = 120.0
 PATIENCE = 60.0
 """Seconds for one verdict."""
 COMMAND = (sys.executable, "-m", "autograder.grading.judge.process")
+BUSY = 1.0
+"""Seconds after which nobody waits for a process that is busy, if there may be another one."""
 _REMEMBERED = 20_000  # verdicts
 _LONGEST = 64_000_000  # bytes of an answer; a handed-in file is the longest
 
@@ -39,6 +41,7 @@ class _Judge:
     """One process."""
 
     def __init__(self) -> None:
+        self.is_starting = False
         self._process: subprocess.Popen[bytes] | None = None
         self._said = bytearray()
 
@@ -52,7 +55,11 @@ class _Judge:
 
     def _try(self, request: bytes, seconds: float) -> Any:
         if self._process is None:
-            self._start()
+            self.is_starting = True
+            try:
+                self._start()
+            finally:
+                self.is_starting = False
         assert self._process is not None
         try:
             self._process.stdin.write(request + b"\n")  # type: ignore[union-attr]
@@ -113,14 +120,15 @@ class _Judge:
 class Judges:
     """Several processes that judge, started when they are needed.
 
+    Most answers are judged in no time, so one process serves several workers; another one starts
+    where that is busy with an answer for long, so that nobody waits for somebody else's.
     The same question gets the same answer, so it is asked once.
     """
 
     def __init__(self, most: int = 1) -> None:
         self._idle: queue.SimpleQueue[_Judge] = queue.SimpleQueue()
-        self._all = [_Judge() for _ in range(most)]
-        for judge in self._all:
-            self._idle.put(judge)
+        self._all: list[_Judge] = []
+        self._most = most
         self._known: OrderedDict[bytes, Any] = OrderedDict()
         self._lock = Lock()
 
@@ -152,8 +160,18 @@ class Judges:
 
     @contextmanager
     def _one(self) -> Iterator[_Judge]:
-        judge = self._idle.get()
+        judge = self._free()
         try:
             yield judge
         finally:
             self._idle.put(judge)
+
+    def _free(self) -> _Judge:
+        """A process that has nothing to do; a new one, where all are busy for long."""
+        while True:
+            with suppress(queue.Empty):
+                return self._idle.get(timeout=BUSY if self._all else 0)
+            with self._lock:
+                if len(self._all) < self._most and not any(one.is_starting for one in self._all):
+                    self._all.append(_Judge())
+                    return self._all[-1]

@@ -159,7 +159,9 @@ class _Program:
                     self._check_value(entry)
                 args, kwargs = entry.call.filled({p: new[e] for p, e in entry.reads.items()})
                 target = resolve(entry.operator)
-                node = graph.create_node("call_function", target, args, kwargs, name=entry.name)
+                node = graph.create_node("call_function", target, name=entry.name)
+                # As in copy_graph: nothing in them is a symbol.
+                node.args, node.kwargs = args, kwargs
             new[entry] = node
             node.meta = self._meta(entry)
         for entry, node in new.items():
