@@ -84,7 +84,7 @@ WRONG = (
     _function(
         "bool is forgotten",
         'return math.prod(shape) * int(dtype.strip("abcdefilnotu")) // 8',
-        "a mask",
+        "a single truth",
         "ValueError",
         most=0.6,
     ),
