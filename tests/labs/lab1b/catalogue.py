@@ -420,7 +420,7 @@ RIGHT = (
     _cell(
         "1.2",
         "a loop and numpy's maximum",
-        "t = np.float64(0)\nfor op in ops:\n    r, w = moved[op.name]\n"
+        "import numpy as np\n\nt = np.float64(0)\nfor op in ops:\n    r, w = moved[op.name]\n"
         "    t += np.maximum(op.flops / rate, (r + w) / bandwidth)\nreturn t",
     ),
     _cell("1.3", "the first of the shortest", SETS + "return min(sets, key=lambda s: time(s))"),

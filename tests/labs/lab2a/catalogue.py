@@ -519,7 +519,7 @@ RIGHT = (
     _cell(
         "1.2",
         "with ifs",
-        "if dataflow == 'os':\n    return np.array([m, n, k])\n"
+        "import numpy as np\n\nif dataflow == 'os':\n    return np.array([m, n, k])\n"
         "return (k, n, m) if dataflow == 'ws' else (k, m, n)",
     ),
     _cell(
@@ -536,7 +536,7 @@ RIGHT = (
     _cell(
         "1.5",
         "fold by fold",
-        "used = [min(height, rows - r) * min(width, columns - c) "
+        "import numpy as np\n\nused = [min(height, rows - r) * min(width, columns - c) "
         "for r in range(0, rows, height) for c in range(0, columns, width)]\n"
         "return np.mean(used) / (height * width) * 100",
     ),

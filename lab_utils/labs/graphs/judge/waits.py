@@ -25,7 +25,10 @@ def wait_findings(line: Timeline) -> list[Finding]:
         _ = line.order
     except CycleError as error:
         return [Finding(str(error), CycleError.wanted, error.look)]
-    return [*held_up(line), *_too_early(line)]
+    held = list(held_up(line))
+    if held and not any(node in line.group for node in line.waits):
+        return held  # the clones do not wait since what should hold them waits for them
+    return [*held, *_too_early(line)]
 
 
 def held_up(line: Timeline) -> Iterator[Finding]:
