@@ -524,5 +524,6 @@ EQUIVALENT = (
     ("2.4", "range(1, size + 2)", "no size has a divisor larger than itself"),
     ("2.4", "n / j", "a divisor leaves no rest"),
     ("2.4", "m / i", "a divisor leaves no rest"),
+    ("2.6", "scale[scale == 0] = 2", "a row of zeros may have any scale above 0"),
     ("2.4", "if i + deep * j", "the best tile is one element long along K: i times 1 is i"),
 )

@@ -647,4 +647,5 @@ EQUIVALENT = (
     ("6.3", "and in_backward(n)])[:-1]", "the last node is an update, which reads no activation"),
     ("6.3", "the other way round", _ORDER),
     ("6.3", "for n in graph.nodes if in_backward(n)]", "what the output reads is kept"),
+    ("6.3", "lost = {n for n in graph.nodes if is_early(n)} - there", _GIVEN),
 )
