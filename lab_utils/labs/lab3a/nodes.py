@@ -45,8 +45,8 @@ def write_nodes(module: fx.GraphModule, file: str = "nodes.csv") -> str:
     rows: list[Sequence[Any]] = [COLUMNS]
     operators = [node for node in module.graph.nodes if node.op.startswith("call_")]
     if operators and not any({"shape", "latency"} <= node.meta.keys() for node in operators):
-        text = f"node {operators[0].name} has no shape and no latency yet"
-        raise LabError(f"{text}: run NodeProp(module).propagate(…) first")
+        why = f"node {operators[0].name} has no shape and no latency yet"
+        raise LabError(f"{why}: run NodeProp(module).propagate(…) first")
     for place, node in enumerate(module.graph.nodes):
         shape, latency = node.meta.get("shape"), node.meta.get("latency")
         target = name_of(node.target) if node.op == "call_function" else node.target
