@@ -38,12 +38,17 @@ class Verdict:
         if self.passed:
             on = counted(len(self.found), self.noun)
             return f"Task {self.task.id}  {self.task.title}: passed on {on}."
-        mistakes: dict[tuple[str, ...], list[tuple[str, tuple[Finding, ...]]]] = {}
+        # A case that shows nothing new is only counted.
+        mistakes: list[tuple[set[str], str, tuple[Finding, ...], list[str]]] = []
         for name, findings in self.found:
-            if findings:
-                mistakes.setdefault(tuple(by_sort(findings)), []).append((name, findings))
+            sorts = set(by_sort(findings))
+            told = next((others for known, *_, others in mistakes if sorts <= known), None)
+            if findings and told is None:
+                mistakes.append((sorts, name, findings, []))
+            elif findings and told is not None:
+                told.append(name)
         lines: list[str] = []
-        for (name, findings), *others in mistakes.values():
+        for _, name, findings, others in mistakes:
             more = counted(len(others), f"more {self.noun}")
             also = f" (and on {more})" if others else ""
             lines.append(f"Task {self.task.id}  {name}{also}")

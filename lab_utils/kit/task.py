@@ -54,7 +54,10 @@ class Finding:
     wanted: str
     look: str
     belongs: str = ""
-    """The task whose mistake it is, where that is another one: it is paid for there."""
+    """The task whose mistake it is, where that is another one: it is paid for there.
+
+    Several, with blanks between them, where it may be that of any of them.
+    """
 
     def cut(self, most: int) -> Finding:
         """The same in at most so many characters a part."""

@@ -32,6 +32,8 @@ def _case(*belongs: str) -> list[CaseVerdict]:
         (set(), ("4.1",), False),
         ({"4.1"}, ("",), False),
         ({"4.1"}, (), False),
+        ({"4.1"}, ("2.2 4.1",), True),
+        ({"1.1"}, ("2.2 4.1",), False),
     ],
 )
 def test_only_what_has_been_paid_for_is_forgiven(

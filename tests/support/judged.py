@@ -43,12 +43,17 @@ def points_of(lab_id: str, task_id: str, answer: Any) -> float:
         own = max(own, lent_to, key=lambda verdict: verdict.points)
     right = [not findings for _, findings in own.found]
     first = len(lab_called(lab_id).public_cases(task_id))
-    public, hidden = right[:first], right[first:]
     worth = lab_called(lab_id).task_called(task_id).points
+    return round(worth * hidden_decide(right, first), 4)
+
+
+def hidden_decide(right: Sequence[bool], first: int) -> float:
+    """The share of the points for cases of which the ``first`` are public."""
+    public, hidden = right[:first], right[first:]
     if not hidden:
-        return round(worth * sum(public) / len(public), 4)
+        return sum(public) / len(public)
     most = sum(hidden) / len(hidden) * len(public)
-    return round(worth * (min(sum(public), most) + sum(hidden)) / len(right), 4)
+    return (min(sum(public), most) + sum(hidden)) / len(right)
 
 
 @contextmanager

@@ -152,12 +152,13 @@ class Ruling:
 
     def _forgiven(self, cases: list[CaseVerdict]) -> tuple[list[CaseVerdict], str]:
         """The cases without those findings that other tasks have been charged for, and a word."""
-        owed = {one.belongs for case in cases for one in case.findings}
-        if not owed & self.paid or not owed <= self.paid:
+        owed = [set(one.belongs.split()) & self.paid for case in cases for one in case.findings]
+        if not owed or not all(owed):
             return cases, ""
+        paid = sorted(set().union(*owed))
         first = next(one for case in cases for one in case.findings)
         note = (
-            f"Paid for in task {' and '.join(sorted(owed))}, and not here again: {first.yours}; "
+            f"Paid for in task {' and '.join(paid)}, and not here again: {first.yours}; "
             f"wanted: {first.wanted}.\n"
         )
         return [replace(case, findings=()) for case in cases], note

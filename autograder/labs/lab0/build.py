@@ -25,16 +25,19 @@ PUBLIC: dict[str, Tensor] = {
         "float32",
     ),
 }
-#: The corners of the task's text, and sizes that no public case has.
+#: The corners of the task's text, and sizes that no public case has. About half of them are truths,
+#: and about half have elements of several bytes: who forgets either loses half.
 HIDDEN: dict[str, Tensor] = {
     "a single number": ((), "float32"),
-    "a batch of nothing": ((5, 0, 3), "float32"),
+    "a single truth": ((), "bool"),
+    "a batch of nothing": ((5, 0, 3), "float64"),
     "a mask": ((7, 9), "bool"),
+    "a mask for each head": ((2, 16, 33, 33), "bool"),
+    "a column of truths": ((29, 1), "bool"),
+    "who has ever met whom": ((10**9, 10**9), "bool"),
     "a matrix in half precision": ((31, 17), "float16"),
     "a matrix in double precision": ((6, 11), "float64"),
     "words by their numbers": ((13, 21), "int64"),
-    "a volume of bytes": ((5, 7, 11, 2), "int8"),
-    "a dimension of length one": ((1, 29, 1), "float16"),
     "weights of a model that nobody has trained": ((96, 4, 12_288, 49_152), "float16"),
 }
 

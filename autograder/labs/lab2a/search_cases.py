@@ -101,7 +101,7 @@ def _best_cases(which: str, rng: np.random.Generator) -> list[CaseData]:
             "all the same": [2.5] * 12,
             "scores below 0 too": [float(x) for x in rng.integers(-40, 10, 90)],
             "the best come last": [float(x // 3) for x in range(60)],
-            "a few designs": [0.25, 0.5, 0.25],
+            "a few designs": [0.75, 0.5, 0.25, 0.5],
             "a whole space": [round(float(x), 2) for x in rng.normal(300, 2, 800)],
         }
     return [

@@ -26,9 +26,9 @@ from lab_utils.labs.graphs.judge.clones import (
 from lab_utils.labs.graphs.judge.pairing import by_structure
 from lab_utils.labs.graphs.judge.reads import rewire_findings
 from lab_utils.labs.graphs.judge.timeline import Timeline, timeline_as_meant
-from lab_utils.labs.graphs.judge.waits import repeated_waits, wait_findings
+from lab_utils.labs.graphs.judge.waits import early_clones, repeated_waits, wait_findings
 from lab_utils.labs.graphs.judge.waste import dead_clones, wasted_clones
-from lab_utils.steps.compare.diff import diff
+from lab_utils.steps.compare.diff import Diff, Differs, diff
 from lab_utils.steps.graph import (
     CycleError,
     Phase,
@@ -200,8 +200,27 @@ class _PairJudge:
                 pass
         if mine is self._free:
             reference = without_waits(reference)
-        found = diff(reference, mine)
+        found = self._at_fault(diff(reference, mine))
         return "" if found.equal else str(found)
+
+    def _at_fault(self, found: Diff) -> Diff:
+        """Without waits that differ and are right: only who runs too early waits wrongly."""
+        if not self._third:
+            return found
+        try:
+            early = {clone.name for clone in early_clones(self._line)}
+        except CycleError:
+            return found
+        clones = {clone.name for clone in self._rewrite.clones}
+        return Diff(
+            tuple(
+                one
+                for one in found
+                if one.kind not in (Differs.MUST_WAIT, Differs.NEEDLESS_WAIT)
+                or one.node not in clones
+                or one.node in early
+            )
+        )
 
 
 _NOTHING = {

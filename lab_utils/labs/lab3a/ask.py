@@ -14,7 +14,7 @@ from lab_utils.kit.answers import a_type, ask_file, collection, described, numbe
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.kit.task import Ask, Borrow, Call
 from lab_utils.labs.lab3a.programs import inputs_of, meant, module_of, name_of, told
-from lab_utils.labs.lab3a.ticking import Seconds, Ticking, paced
+from lab_utils.labs.lab3a.ticking import MORNING, Seconds, Ticking, paced
 from lab_utils.steps.clock import clock, pretended
 
 
@@ -76,7 +76,7 @@ def argument_of(given: Mapping[str, Any]) -> tuple[Any, dict[fx.Node, Any]]:
 
 def ask_timed(function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Task 1.3: the value and the milliseconds of something that runs on a pretended clock."""
-    seconds, now, calls = _seconds(given), [0.0], [0]
+    seconds, now, calls = _seconds(given), [MORNING], [0]
 
     def run() -> int:
         now[0] += seconds("run", calls[0])

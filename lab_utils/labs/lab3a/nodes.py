@@ -37,24 +37,24 @@ def changes_its_input(node: fx.Node, module: fx.GraphModule) -> bool:
 def write_nodes(module: fx.GraphModule, file: str = "nodes.csv") -> str:
     """Write a row for each node: what it is, and the shape and latency that were noted in it.
 
+    Where nothing was noted, since an operator before it failed, nothing is written either.
+
     Raises:
-        LabError: a node has no note; the message names it.
+        LabError: no operator has a note; the message names the first one.
     """
     rows: list[Sequence[Any]] = [COLUMNS]
+    operators = [node for node in module.graph.nodes if node.op.startswith("call_")]
+    if operators and not any({"shape", "latency"} <= node.meta.keys() for node in operators):
+        why = f"node {operators[0].name} has no shape and no latency yet"
+        raise LabError(f"{why}: run NodeProp(module).propagate(…) first")
     for place, node in enumerate(module.graph.nodes):
-        shape, latency = _noted(node, "shape"), _noted(node, "latency")
+        shape, latency = node.meta.get("shape"), node.meta.get("latency")
         target = name_of(node.target) if node.op == "call_function" else node.target
         told = "" if shape is None else list(shape)
         args, kwargs = str(node.args), str(dict(node.kwargs))
-        rows.append([place, node.op, target, args, kwargs, told, f"{float(latency):.6g}"])
+        took = "" if latency is None else f"{float(latency):.6g}"
+        rows.append([place, node.op, target, args, kwargs, told, took])
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)
     write_whole(Path(file), text.getvalue())
     return file
-
-
-def _noted(node: fx.Node, what: str) -> Any:
-    if what not in node.meta:
-        text = f"node {node.name} has no {what} yet: run NodeProp(module).propagate(…) first"
-        raise LabError(text)
-    return node.meta[what]

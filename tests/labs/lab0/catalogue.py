@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from tests.support.catalogue import Cell
+
+IMPORTS = "import re\n\nimport numpy as np\n"
 
 
-class Cell(NamedTuple):
-    """What stands in the cell of a task; ``says`` are words that its message must hold."""
-
-    name: str
-    task: str
-    code: str
-    says: tuple[str, ...] = ()
-
-
-def _function(name: str, body: str, *says: str) -> Cell:
+def _function(name: str, body: str, *says: str, most: float = 0.5) -> Cell:
     lines = "\n".join(f"    {line}" for line in body.splitlines())
-    return Cell(name, "1.1", f"def tensor_bytes(shape, dtype):\n{lines}\n", says)
+    return Cell(name, "1.1", f"{IMPORTS}\n\ndef tensor_bytes(shape, dtype):\n{lines}\n", says, most)
 
 
 def _file(name: str, code: str, *says: str) -> Cell:
@@ -37,7 +30,9 @@ def _written(rows: str, first: str = "tensor,bytes", mode: str = "w") -> str:
 
 WRONG = (
     _function("bits in place of bytes", BITS + "return math.prod(shape) * bits", "192", "are bits"),
-    _function("elements in place of bytes", "return math.prod(shape)", "each takes 4 bytes"),
+    _function(
+        "elements in place of bytes", "return math.prod(shape)", "each takes 4 bytes", most=0.6
+    ),
     _function(
         "lengths are added", BITS + "return sum(shape) * bits // 8", "20 bytes", "multiply them"
     ),
@@ -53,24 +48,28 @@ WRONG = (
         "7 bytes",
         "63 bytes",
         "a whole byte",
+        most=0.6,
     ),
     _function(
         "a bool is a bit, and bytes may be broken",
         BITS + 'bits = 1 if dtype == "bool" else bits\nreturn math.prod(shape) * bits / 8',
         "7.875 bytes",
         "a whole byte",
+        most=0.6,
     ),
     _function(
         "no dimension, no element",
         BITS + "return math.prod(shape) * bits // 8 if shape else 0",
         "a single number",
         "a product of no factors is 1",
+        most=0.9,
     ),
     _function(
         "a length of 0 counts as 1",
         BITS + "return math.prod(n or 1 for n in shape) * bits // 8",
         "a batch of nothing",
         "there is no element",
+        most=0.95,
     ),
     _function(
         "the tensor is made",
@@ -78,14 +77,16 @@ WRONG = (
         "MemoryError",
         "more than any computer holds",
         "return np.empty(shape, dtype).nbytes",
+        most=0.9,
     ),
     _function("nothing comes back", BITS + "print(math.prod(shape) * bits // 8)", "is None"),
     _function("words come back", 'return "24 bytes"', "A number is wanted there"),
     _function(
         "bool is forgotten",
         'return math.prod(shape) * int(dtype.strip("abcdefilnotu")) // 8',
-        "a mask",
+        "a single truth",
         "ValueError",
+        most=0.6,
     ),
     _function("still to be written", "raise NotImplementedError", "still to be written"),
     Cell(
@@ -157,7 +158,7 @@ RIGHT = (
     Cell(
         "other names and a default",
         "1.1",
-        'def tensor_bytes(lengths, kind="float32"):\n'
+        f'{IMPORTS}\n\ndef tensor_bytes(lengths, kind="float32"):\n'
         "    return int(np.dtype(kind).itemsize * math.prod(lengths))",
     ),
     _file("print", _written(ROWS)),
@@ -176,3 +177,6 @@ RIGHT = (
     _file("blanks behind commas", _written(ROWS, "tensor, bytes").replace('","', '", "')),
     _file("floats", _written(ROWS.replace("array.nbytes", "float(array.nbytes)"))),
 )
+
+#: Mutants that are right as well: the task, part of the changed line, and why.
+EQUIVALENT = (("1.1", "* bits / 8", "a float that is whole is the same number"),)

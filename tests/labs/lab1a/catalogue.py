@@ -112,7 +112,6 @@ WRONG = (
         "one projection",
         _ELEMENTS + "return B * M * K, K * N, B * M * N",
         "three weights of K times N",
-        most=0.75,
     ),
     _cell(
         "1.1",
@@ -126,7 +125,6 @@ WRONG = (
         _ELEMENTS + f"out = 4 if {_THREE} == 3 else 1\n"
         f"return B * M * K, {_THREE} * K * N, out * B * M * N",
         "stay on the chip",
-        most=0.75,
     ),
     _cell("1.1", "two numbers", "return 1, 2", "Return 3 numbers: input, weight, output"),
     # 1.2
@@ -255,7 +253,7 @@ WRONG = (
         "operations / elements",
         "not for each element",
     ),
-    _swap("2.1", "letters", _TIMES, '"compute" if', '"C" if', "bound: 'C'", most=0.75),
+    _swap("2.1", "letters", _TIMES, '"compute" if', '"C" if', "bound: 'C'"),
     _cell("2.1", "a tuple", "return 1, 2, 3, 4, 'memory'", "Return Times(compute, memory"),
     _swap(
         "2.1",
@@ -387,7 +385,7 @@ WRONG = (
         "the bytes of the weight alone",
     ),
     _swap("2.7", "down", _RIDGE, "math.ceil(", "int(", "You round down"),
-    _swap("2.7", "never is forgotten", _RIDGE, " if gain > 0 else None", "", "It never", most=0.8),
+    _swap("2.7", "never is forgotten", _RIDGE, " if gain > 0 else None", "", "It never"),
     _swap("2.7", "MACs", _RIDGE, "2 * K * N", "K * N", "2 b K N operations"),
     _swap("2.7", "elements", _RIDGE, " * item_bytes(dtype)", "", "several bytes"),
     _cell("2.7", "a batch that is no number", 'return "large"', "A number is wanted"),

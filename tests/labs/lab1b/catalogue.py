@@ -105,14 +105,12 @@ WRONG = (
         "        if maker.get(value) != own or not near:",
         "still on chip",
         "however many steps lie between them",
-        most=0.75,
     ),
     _traffic(
         "a value that is used twice is fetched twice",
         "set(op.reads)",
         "op.reads",
         "uses a value twice fetches it once",
-        most=0.95,
     ),
     _cell(
         "1.1",
@@ -125,7 +123,6 @@ WRONG = (
         "operators outside groups are left out",
         TRAFFIC.replace("return moved", "return {n: moved[n] for names in groups for n in names}"),
         "One entry for each operator",
-        most=0.75,
     ),
     # 1.2
     _cell(
@@ -179,7 +176,6 @@ WRONG = (
         "        return chosen\n"
         "    chosen.append(best)",
         "with more fusions than it takes",
-        most=0.75,
     ),
     _cell(
         "1.3",
@@ -264,7 +260,6 @@ WRONG = (
         "m, k, n in place of m, n, k",
         f"return [(m, k, n) for m, n, k in {_ALL}]",
         "A step is (m, n, k), in this order",
-        most=0.6,
     ),
     _cell(
         "2.2",
@@ -314,7 +309,6 @@ WRONG = (
         "the rate of the stored type",
         TIMES + "return 2 * M * N * K / rates[stored], elements * size[stored] / bandwidth",
         "You take the rate of the type that is stored",
-        most=0.6,
     ),
     _cell(
         "2.5",
@@ -322,7 +316,6 @@ WRONG = (
         TIMES + 'size |= {"tf32": 4}\n'
         "return 2 * M * N * K / rates[computed], elements * size[computed] / bandwidth",
         "what crosses the wires is the type that is stored",
-        most=0.6,
     ),
     _cell(
         "2.5",
@@ -337,7 +330,13 @@ WRONG = (
         'rule = {"bf16": x, "int8": 2 * x, "fp32": x / 2, "fp64": x / 4, "tf32": x / 2}\n'
         "return 2 * M * N * K / rule[computed], elements * size[stored] / bandwidth",
         "This is the rate of another type",
-        most=0.7,
+    ),
+    _cell(
+        "2.5",
+        "C is not written",
+        TIMES + "elements = M * K + K * N\n"
+        "return 2 * M * N * K / rates[computed], elements * size[stored] / bandwidth",
+        "A, B and C cross once each",
     ),
     _cell(
         "2.5",
@@ -385,7 +384,6 @@ WRONG = (
         "scale = np.abs(weight).max(axis=1) / 127\n"
         "with np.errstate(all='ignore'):\n    return np.round(weight / scale[:, None]), scale",
         "divided by 0",
-        most=0.95,
     ),
     _cell(
         "2.6",
@@ -393,7 +391,6 @@ WRONG = (
         "scale = weight.max(axis=1) / 127\n"
         "return np.clip(np.round(weight / scale[:, None]), -127, 127).astype(np.int8), scale",
         "may belong to a negative weight",
-        most=0.6,
     ),
     _cell("2.6", "not rounded", SCALE + "return weight / scale[:, None], scale", "Round to whole"),
 )
@@ -423,7 +420,7 @@ RIGHT = (
     _cell(
         "1.2",
         "a loop and numpy's maximum",
-        "t = np.float64(0)\nfor op in ops:\n    r, w = moved[op.name]\n"
+        "import numpy as np\n\nt = np.float64(0)\nfor op in ops:\n    r, w = moved[op.name]\n"
         "    t += np.maximum(op.flops / rate, (r + w) / bandwidth)\nreturn t",
     ),
     _cell("1.3", "the first of the shortest", SETS + "return min(sets, key=lambda s: time(s))"),
@@ -498,4 +495,35 @@ RIGHT = (
         "scales as a column, in float32",
         SCALE + "return q.astype('int8'), scale[:, None].astype('float32')",
     ),
+)
+
+_ORDER = "in which order they are looked at makes no difference"
+_TIES = "of tiles that move equally little any one is right"
+_ONE = "a tile of one element always fits, and is found again"
+_SAME = "the same is added for all tiles: the least stays the least"
+_LESS = "task 2.2 asks for less than 2.3: either may run the other way, and columns need not turn"
+#: Mutants that are right as well: the task, part of the changed line, and why.
+EQUIVALENT = (
+    ("1.1", "the other way round", _ORDER),
+    ("1.3", "without list", "arrows may come as a tuple"),
+    ("1.3", "range(len(arrows) + 2)", "there is no choice of more arrows than there are"),
+    ("2.2", "the other way round", _LESS),
+    ("2.2", "a statement is left out", _LESS),
+    ("2.3", "the other way round", "an order is as good from back to front"),
+    ("2.4", "the other way round", _TIES),
+    ("2.4", "not the first", _ONE),
+    ("2.4", "best, least = ", _ONE),
+    (
+        "2.4",
+        "not the last",
+        "the whole fits only where a part that is shorter along K moves as few",
+    ),
+    ("2.4", "m // i * k * n - m * n", _SAME),
+    ("2.4", "moved = n // j * m * k + m // i * k * n", _SAME),
+    ("2.4", "moved <= least", _TIES),
+    ("2.4", "range(1, size + 2)", "no size has a divisor larger than itself"),
+    ("2.4", "n / j", "a divisor leaves no rest"),
+    ("2.4", "m / i", "a divisor leaves no rest"),
+    ("2.6", "scale[scale == 0] = 2", "a row of zeros may have any scale above 0"),
+    ("2.4", "if i + deep * j", "the best tile is one element long along K: i times 1 is i"),
 )

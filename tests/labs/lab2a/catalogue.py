@@ -519,7 +519,7 @@ RIGHT = (
     _cell(
         "1.2",
         "with ifs",
-        "if dataflow == 'os':\n    return np.array([m, n, k])\n"
+        "import numpy as np\n\nif dataflow == 'os':\n    return np.array([m, n, k])\n"
         "return (k, n, m) if dataflow == 'ws' else (k, m, n)",
     ),
     _cell(
@@ -536,7 +536,7 @@ RIGHT = (
     _cell(
         "1.5",
         "fold by fold",
-        "used = [min(height, rows - r) * min(width, columns - c) "
+        "import numpy as np\n\nused = [min(height, rows - r) * min(width, columns - c) "
         "for r in range(0, rows, height) for c in range(0, columns, width)]\n"
         "return np.mean(used) / (height * width) * 100",
     ),
@@ -614,4 +614,27 @@ RIGHT = (
         "a forest of ratios",
         RATIOS.format(model="RandomForestRegressor", options="random_state=1"),
     ),
+)
+
+_HEADER = "SCALE-Sim skips the first line, whatever it says"
+_FLOAT = "a whole number of another type is the same number"
+_SPLIT = "any split that keeps families together and tests with about a quarter is right"
+_FOREST = "another forest, or the same features written otherwise, predicts as well"
+#: Mutants that are right as well: the task, part of the changed line, and why.
+EQUIVALENT = (
+    ("2.1", "the condition is always", _HEADER),
+    ("2.1", "[header, *rows])", "the last line may end with the text"),
+    ("2.3", "without int", _FLOAT),
+    ("2.3", "[:6]", "the next column is a number too, and is not used"),
+    ("2.4", "without int", _FLOAT),
+    ("2.6", "the other way round", "of equal scores any place is right"),
+    ("3.1", "without float", _FLOAT),
+    ("3.2", "the other way round", _SPLIT),
+    ("3.2", "without sorted", _SPLIT),
+    ("3.2", "the other truth", _SPLIT),
+    ("3.2", "(test if len(family)", _SPLIT),
+    ("3.2", "ofmap_kb=1", "it is the same for all of a family"),
+    ("3.3", "ExtraTreesRegressor(", _FOREST),
+    ("3.3", "flows = ", _FOREST),
+    ("3.3", "strict=False", "there are as many cycles as files"),
 )

@@ -111,6 +111,7 @@ WRONG = (
         "that of the first run",
     ),
     _swap("1.3", "never once", "if once:", "if False:", "runs once"),
+    _swap("1.3", "the time of day", "(clock() - start)", "clock()", "what passed between"),
     _swap("1.3", "the wall clock", "clock()", "time.perf_counter()", "pretended clock"),
     _swap(
         "1.3",
@@ -387,4 +388,19 @@ RIGHT = (
         "    pairs = [(n.name, n.meta['latency']) for n in nodes]\n"
         "    return heapq.nlargest(3, pairs, key=lambda pair: pair[1])\n",
     ),
+)
+
+_ENDS = "the first node is given to the module, the last one is its output: neither is a product"
+_OTHER = "another task about the same class asks for it"
+#: Mutants that are right as well: the task, part of the changed line, and why.
+EQUIVALENT = (
+    ("1.1", "the other way round", "in which order they are looked at makes no difference"),
+    ("1.1", "list(graph.nodes)[", _ENDS),
+    ("1.1", "a statement is left out", "lint only looks: a right graph passes without it"),
+    ("1.1", "if node.target is torch.mul", "only a node that calls a function has one as target"),
+    ("1.3", "the other way round", "ten runs are ten runs"),
+    ("1.4", "latency = 1.0", _OTHER),
+    ("1.4", "without list", "a torch.Size is told as the list of its numbers"),
+    ("1.5", "nothing is returned", _OTHER),
+    ("1.5", "node.meta['shape'] = ", _OTHER),
 )

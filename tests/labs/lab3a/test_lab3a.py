@@ -243,8 +243,20 @@ def test_the_table_of_nodes(tmp_path: Path, noted: Any, monkeypatch: pytest.Monk
 
 def test_without_a_latency_there_is_no_table(tmp_path: Path) -> None:
     layer, _ = gpt_layer(8, 2, 4, 9)
-    with pytest.raises(LabError, match="node tokens has no shape yet: run NodeProp"):
+    with pytest.raises(LabError, match="node .* has no shape and no latency yet: run NodeProp"):
         write_nodes(layer, str(tmp_path / "nodes.csv"))
+
+
+def test_what_an_earlier_task_broke_is_that_task_s(
+    tmp_path: Path, noted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    layer, _ = noted
+    (case,) = LAB.public_cases("1.7")
+    for node in list(layer.graph.nodes)[20:]:  # as if NodeProp had failed there
+        del node.meta["shape"], node.meta["latency"]
+    (finding,) = judge_table(case, ask_file(write_nodes(layer)))
+    assert "1.4" in finding.belongs.split()
 
 
 @pytest.mark.parametrize("dot", [True, False])

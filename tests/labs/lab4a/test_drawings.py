@@ -144,10 +144,31 @@ def test_other_right_waits(waits: dict[str, str]) -> None:
     assert not verdict.differences
 
 
-def test_control_edges_that_repeat_data_edges_are_told() -> None:
-    verdict = judged(REWIRED, RIGHT, "  x -> gate_proj_recomp [style=dashed];")
+@pytest.mark.parametrize(
+    ("early", "late"), [("x", "gate_proj_recomp"), ("d_down_proj", "d_gate_up_proj")]
+)
+def test_control_edges_that_repeat_data_edges_are_told(early: str, late: str) -> None:
+    verdict = judged(REWIRED, RIGHT, f"  {early} -> {late} [style=dashed];")
     assert verdict.passed, verdict
-    assert "gate_proj_recomp waits for x" in str(verdict.hints)
+    assert f"{late} waits for {early}" in str(verdict.hints)
+
+
+def test_a_right_wait_is_no_difference_beside_a_wrong_one() -> None:
+    verdict = judged(REWIRED, {"gate_proj_recomp": "d_down_proj"})
+    assert "`up_proj_recomp` does not wait" in verdict.differences
+    assert "gate_proj_recomp" not in verdict.differences
+
+
+def test_a_second_clone_is_named_as_such() -> None:
+    second = '  again [label="again: MM", fillcolor=orange]; x -> again; gate_proj_w -> again;'
+    wait = "  d_down_proj -> again [style=dashed];"
+    data = REWIRED.replace("gate_proj_recomp > d_gate_proj;", "again > d_gate_proj;")
+    verdict = judged(data, RIGHT, second + wait)
+    assert failed(verdict) == ["A-1"], verdict
+    (finding,) = verdict.findings["A-1"]
+    assert "gate_proj_recomp" in finding.yours
+    assert "again" in finding.yours
+    assert "both rebuild gate_proj" in finding.yours
 
 
 def test_rewiring_that_is_missing() -> None:

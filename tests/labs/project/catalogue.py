@@ -397,12 +397,10 @@ RIGHT = (
         "    return dict(reversed(found.items()))\n",
     ),
     Change(
-        "the peak is found by rewriting a copy",
+        "what is held is added up anew at each step",
         "simulate",
-        "    memory, kept = storages(graph), kept_values(graph, drop)\n",
-        "    from autograder.labs.project.reference import simulate as measured\n"
-        "    return measured(graph, drop)\n"
-        "    memory, kept = storages(graph), kept_values(graph, drop)\n",
+        "        held += change[step]\n",
+        "        held = sum(p[0].nbytes for p in first if first[p] <= step <= last[p])\n",
     ),
     Change(
         "a plan that stops where it cannot save",
@@ -648,4 +646,6 @@ EQUIVALENT = (
     ("6.3", "and in_backward(n)])[1:]", "backward begins at the loss, which reads no activation"),
     ("6.3", "and in_backward(n)])[:-1]", "the last node is an update, which reads no activation"),
     ("6.3", "the other way round", _ORDER),
+    ("6.3", "for n in graph.nodes if in_backward(n)]", "what the output reads is kept"),
+    ("6.3", "lost = {n for n in graph.nodes if is_early(n)} - there", _GIVEN),
 )

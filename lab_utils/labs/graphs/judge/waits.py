@@ -25,7 +25,10 @@ def wait_findings(line: Timeline) -> list[Finding]:
         _ = line.order
     except CycleError as error:
         return [Finding(str(error), CycleError.wanted, error.look)]
-    return [*held_up(line), *_too_early(line)]
+    held = list(held_up(line))
+    if held and not any(node in line.group for node in line.waits):
+        return held  # the clones do not wait since what should hold them waits for them
+    return [*held, *_too_early(line)]
 
 
 def held_up(line: Timeline) -> Iterator[Finding]:
@@ -55,24 +58,30 @@ def _is_marked(node: fx.Node) -> bool:
 
 
 def _too_early(line: Timeline) -> Iterator[Finding]:
-    some, real = line.after_gradients
     nobody = not any(n in line.group for n in line.waits)
-    told: set[fx.Node] = set()
+    early = early_clones(line)
+    for clone, (need, free) in early.items():
+        if (
+            not is_operation(clone)
+            or clone in line.faulty
+            or any(read in early for read in line.reads[clone])
+        ):
+            continue  # it takes no time, or it or what it reads has been told of
+        yield _early(line, clone, need, free, nobody)
+
+
+def early_clones(line: Timeline) -> dict[fx.Node, tuple[Need, bool]]:
+    """Clones that run before their time: what they should wait for, and whether nothing does."""
+    some, real = line.after_gradients
+    found: dict[fx.Node, tuple[Need, bool]] = {}
     for clone in line.order:
         need = line.needs.get(line.group[clone]) if clone in line.group else None
         if need is None:
             continue
         free = clone not in (some if need.early else real)
-        if not free and line.step[clone] > need.after:
-            continue
-        told.add(clone)
-        if (
-            not is_operation(clone)
-            or clone in line.faulty
-            or any(read in told for read in line.reads[clone])
-        ):
-            continue  # it takes no time, or it or what it reads has been told of
-        yield _early(line, clone, need, free, nobody)
+        if free or line.step[clone] <= need.after:
+            found[clone] = need, free
+    return found
 
 
 def _early(line: Timeline, clone: fx.Node, need: Need, free: bool, nobody: bool) -> Finding:
@@ -89,7 +98,7 @@ def _early(line: Timeline, clone: fx.Node, need: Need, free: bool, nobody: bool)
             "gradient of its own block.",
         )
     when = f"in the forward pass (backward begins at step {line.begins})"
-    if step > line.begins:
+    if step >= line.begins:
         when = "whether backward has begun or not"
     look = f"{clone.name} waits for no gradient, so that it runs at once: what does it wait for?"
     if nobody:
@@ -98,7 +107,7 @@ def _early(line: Timeline, clone: fx.Node, need: Need, free: bool, nobody: bool)
 
 
 def repeated_waits(line: Timeline) -> list[tuple[fx.Node, fx.Node]]:
-    """Control edges of clones that only repeat what data edges force."""
-    waits = {(o, n) for n, others in line.waits.items() if n in line.group for o in others}
-    forced = line.forced(waits, line.reads) if waits else set()
+    """Control edges that only repeat what data edges force."""
+    waits = [(other, node) for node, others in line.waits.items() for other in others]
+    forced = line.forced(set(waits), line.reads) if waits else set()
     return [pair for pair in waits if pair in forced]

@@ -19,7 +19,7 @@ def wasted_clones(rewrite: Rewrite, reads: Reads) -> list[Finding]:
     dead, needed = dead_clones(reads, rewrite.clones)
     return [
         *_of_kept(rewrite),
-        *_dead(rewrite, not_forgiven(rewrite, dead, needed, reads)),
+        *_dead(rewrite, not_forgiven(rewrite, dead, needed, reads), needed),
         *_twice(rewrite, needed),
     ]
 
@@ -71,9 +71,16 @@ def _of_kept(rewrite: Rewrite) -> Iterator[Finding]:
         )
 
 
-def _dead(rewrite: Rewrite, dead: Iterable[fx.Node]) -> Iterator[Finding]:
+def _dead(
+    rewrite: Rewrite, dead: Iterable[fx.Node], needed: Collection[fx.Node]
+) -> Iterator[Finding]:
+    """Clones that nobody reads; one that is read could be spared where there is another."""
+    shared = {rewrite.value(clone): clone for clone in needed}
     for clone in dead:
-        if clone not in rewrite.needless:
+        other = shared.get(rewrite.value(clone)) if clone.users else None
+        if other is not None and rewrite.value(clone) is not None:
+            yield _both(rewrite, clone, other)
+        elif clone not in rewrite.needless:
             yield Finding(
                 f"{clone.name} is a clone that no backward node reads, nor a clone that is read",
                 f"no {clone.name}",
@@ -92,11 +99,15 @@ def _twice(rewrite: Rewrite, needed: Collection[fx.Node]) -> Iterator[Finding]:
             continue
         count[value] += 1
         if value in there and count[value] > there[value]:
-            name = rewrite.original[clone].name
-            yield Finding(
-                f"{clone.name} and {first[value].name} both rebuild {name}",
-                f"one clone of {name}, shared by all its readers",
-                "What was cloned for one reader serves later ones too: every further clone is "
-                "the same work once more.",
-            )
+            yield _both(rewrite, clone, first[value])
         first.setdefault(value, clone)
+
+
+def _both(rewrite: Rewrite, clone: fx.Node, other: fx.Node) -> Finding:
+    name = rewrite.original[clone].name
+    return Finding(
+        f"{clone.name} and {other.name} both rebuild {name}",
+        f"one clone of {name}, shared by all its readers",
+        "What was cloned for one reader serves later ones too: every further clone is "
+        "the same work once more.",
+    )

@@ -12,7 +12,7 @@ from torch.fx.passes.shape_prop import ShapeProp
 from lab_utils.kit.task import Case, Finding, counted
 from lab_utils.labs.lab3a.nodes import changes_its_input
 from lab_utils.labs.lab3a.programs import inputs_of, module_of, told
-from lab_utils.labs.lab3a.ticking import REPEATS, Ticking, unit
+from lab_utils.labs.lab3a.ticking import MORNING, REPEATS, Ticking, unit
 
 _FREE = ("placeholder", "get_attr", "output")
 _MEAN = (REPEATS + 1) / 2  # of the times of the second to the eleventh call, in units
@@ -48,6 +48,9 @@ def _why(mine: float, each: float, once: bool) -> str:
         return "Who runs once has a latency too: the time of that one run."
     if _same(mine, 0) or mine < 1e-3 * mean:
         return "The check runs on a pretended clock: read the time with clock()."
+    at_end = MORNING + first + (0 if once else REPEATS * mean)
+    if any(_same(mine, 1e3 * at_end / n) for n in (1, REPEATS)):
+        return "clock() is a time of day: the latency is what passed between two of its answers."
     if _same(mine, first if once else mean):
         return "These are seconds: a latency is in milliseconds."
     if any(_same(mine, factor * REPEATS * mean) for factor in (1, 1e3)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from torch import fx
@@ -54,6 +54,10 @@ _PARTS = ("first forward", "last forward", "first backward", "last backward")
 def judge_lifetimes(case: Case, answer: Mapping[str, list[str | None]]) -> list[Finding]:
     """Task 1.2: first and last uses."""
     wanted: Mapping[str, list[str | None]] = case.wanted["uses"]
+    if all_swapped := _all_swapped(answer, wanted):
+        return [
+            _other_uses(n, answer[n], u, all_swapped) for n, u in wanted.items() if answer[n] != u
+        ]
     nodes = {node.name: node for node in graph_of(case.given["graph"]).nodes}
     findings = [
         Finding(f"{name} has an entry", "no entry", "It is not memory that an activation owns.")
@@ -66,10 +70,7 @@ def judge_lifetimes(case: Case, answer: Mapping[str, list[str | None]]) -> list[
             findings.append(Finding(f"nothing for {name}", f"an entry for {name}", look))
             continue
         if swapped := _swapped(answer[name], uses):
-            given, asked = (
-                f"uses of {name}: {', '.join(map(str, u))}" for u in (answer[name], uses)
-            )
-            findings.append(Finding(given, asked, swapped))
+            findings.append(_other_uses(name, answer[name], uses, swapped))
             continue
         for part, mine, right in zip(_PARTS, answer[name], uses, strict=True):
             if mine != right:
@@ -79,16 +80,37 @@ def judge_lifetimes(case: Case, answer: Mapping[str, list[str | None]]) -> list[
     return findings
 
 
-def _swapped(mine: list[str | None], right: list[str | None]) -> str:
+_Uses = list[str | None]
+_USES = "Uses(first_forward, last_forward, first_backward, last_backward)"
+_SWAPS: dict[str, Callable[[_Uses], _Uses]] = {
+    f"Forward and backward are swapped: {_USES}.": lambda uses: [*uses[2:], *uses[:2]],
+    f"First and last are swapped: {_USES}.": lambda uses: [uses[1], uses[0], uses[3], uses[2]],
+}
+
+
+def _other_uses(name: str, mine: _Uses, right: _Uses, look: str) -> Finding:
+    given, asked = (f"uses of {name}: {', '.join(map(str, uses))}" for uses in (mine, right))
+    return Finding(given, asked, look)
+
+
+def _all_swapped(answer: Mapping[str, _Uses], wanted: Mapping[str, _Uses]) -> str:
+    """What is swapped in every entry; empty where an entry is wrong in another way."""
+    if answer == wanted or answer.keys() != wanted.keys():
+        return ""
+    for look, swap in _SWAPS.items():
+        if all(answer[name] == swap(uses) for name, uses in wanted.items()):
+            return look
+    return ""
+
+
+def _swapped(mine: _Uses, right: _Uses) -> str:
     """Why all four uses are right but stand in each other's places; empty where they do not."""
     if mine == right or len(set(right)) < len(right):
         return ""
-    order = "Uses(first_forward, last_forward, first_backward, last_backward)"
-    if mine == [*right[2:], *right[:2]]:
-        return f"Forward and backward are swapped: {order}."
-    if mine == [right[1], right[0], right[3], right[2]]:
-        return f"First and last are swapped: {order}."
-    return f"The four stand in another order than in {order}." if set(mine) == set(right) else ""
+    for look, swap in _SWAPS.items():
+        if mine == swap(right):
+            return look
+    return f"The four stand in another order than in {_USES}." if set(mine) == set(right) else ""
 
 
 def _why_use(nodes: dict[str, fx.Node], part: str, mine: str | None, right: str | None) -> str:
