@@ -18,6 +18,7 @@ from torch import fx
 from autograder.reference.planner.replay import bernoulli_again_, generator_state
 from autograder.reference.rewrite import Clones, Rewritten, make_wait
 from autograder.reference.simulate import Fate, Simulator
+from autograder.reference.timetable import Timetable, entries, fates_of, holds_on
 from autograder.reference.values import Step, needed_inputs
 from lab_utils.steps.graph import Kind, Phase, copy_graph, mark_recomputed
 from lab_utils.steps.kept import is_early
@@ -37,6 +38,11 @@ def rewrite_with(step: Step, fates: Sequence[int], control: bool = True) -> Rewr
     return _Rewriter(step, fates).rewrite(control)
 
 
+def rewrite_by(step: Step, table: Timetable, control: bool = True) -> Rewritten:
+    """A copy of the step's graph in which all that the timetable names runs again."""
+    return _ByTimetable(step, table).rewrite(control)
+
+
 class _Rewriter:
     def __init__(self, step: Step, fates: Sequence[int]) -> None:
         self.graph, new = copy_graph(step.graph)
@@ -46,6 +52,7 @@ class _Rewriter:
         self.memory = storages(self.graph)
         self.makers: dict[fx.Node, list[fx.Node]] = {}  # by the node that allocates
         self.packed: dict[fx.Node, fx.Node] = {}  # memory of a mask, the node that draws it
+        self.left: dict[fx.Node, fx.Node] = {}  # what a draw leaves for backward
         self.spans: dict[fx.Node, list[tuple[int, int]]] = {}  # by the node that allocates
         spans = Simulator(step).reruns(fates).spans
         lost = set()
@@ -73,6 +80,9 @@ class _Rewriter:
                 self.made.append((original, self.clones[original]))
             for original in wanted:
                 reader.replace_input_with(original, self.clones[original])
+        return self._finished(control)
+
+    def _finished(self, control: bool) -> Rewritten:
         self._remove_dead()
         if control:  # every clone waits, also where one original has several
             make_wait(self.graph, {clone: clone for _, clone in self.made})
@@ -139,6 +149,8 @@ class _Rewriter:
         return node.target, args, kwargs
 
     def _packed(self, draw: fx.Node) -> fx.Node:
+        if draw in self.left:
+            return self.left[draw]
         with self.graph.inserting_after(draw):
             node = self.graph.create_node(
                 "call_function",
@@ -149,9 +161,12 @@ class _Rewriter:
             )
         val = draw.meta["val"]
         node.meta = {**draw.meta, "val": torch.empty_like(val, dtype=torch.bool)}
+        self.left[draw] = node
         return node
 
     def _state(self, draw: fx.Node) -> fx.Node:
+        if draw in self.left:
+            return self.left[draw]
         with self.graph.inserting_before(draw):
             node = self.graph.create_node(
                 "call_function", generator_state, name=f"{draw.name}_state"
@@ -162,6 +177,7 @@ class _Rewriter:
             "module": draw.meta.get("module", ""),
             "val": torch.empty_like(torch.get_rng_state(), device="meta"),
         }
+        self.left[draw] = node
         return node
 
     def _remove_dead(self) -> None:
@@ -171,3 +187,62 @@ class _Rewriter:
                 self.graph.erase_node(clone)
                 dead.add(clone)
         self.made = [(n, clone) for n, clone in self.made if clone not in dead]
+
+
+class _ByTimetable(_Rewriter):
+    """Clones stand where the timetable says; readers read the newest copy."""
+
+    def __init__(self, step: Step, table: Timetable) -> None:
+        super().__init__(step, fates_of(Simulator(step), table))
+        self.step, self.table = step, entries(table)
+        self.owners = list(self.makers)  # in the order of the step's makers
+        self.of_owner: dict[fx.Node, list[fx.Node]] = {}  # early nodes by the memory they look at
+        for node in self.place:
+            if is_early(node) and self.memory[node]:
+                self.of_owner.setdefault(self.memory[node][0].owner, []).append(node)
+        self.anew: set[Storage] = set()  # of which there is a newer copy than the original
+
+    def rewrite(self, control: bool) -> Rewritten:
+        for reader in [n for n in self.place if not is_early(n)]:
+            for maker in self.table.get(self.place[reader], []):
+                self._run_again(maker, reader)
+            for original in reader.all_input_nodes:
+                newest = self._newest(original, reader)
+                if newest is not original:
+                    reader.replace_input_with(original, newest)
+        return self._finished(control)
+
+    def _run_again(self, index: int, reader: fx.Node) -> None:
+        owner = self.owners[index]
+        own = self._owned(owner)
+        values = zip(self.step.makers[index].values, own, strict=True)
+        held = {s for v, s in values if holds_on(self.step, v, self.place[reader])}
+        before = {n: self.clones.pop(n) for n in self.of_owner[owner] if n in self.clones}
+        anew = self.anew & held
+        self.anew.update(own)
+        for node in self.makers[owner]:
+            for read in [] if node in self.packed else needed_inputs(node):
+                self._newest(read, reader)
+            self._copy(node, reader)
+        for piece in owner.users:  # a live tuple would hold all its outputs
+            if piece.target is operator.getitem and is_early(piece):
+                self._newest(piece, reader)
+        for node in self.of_owner[owner] if held else []:
+            if not held.isdisjoint(self.memory[node]):
+                self.clones.pop(node, None)
+                if node in before:
+                    self.clones[node] = before[node]
+        self.anew -= held - anew
+
+    def _newest(self, node: fx.Node, reader: fx.Node) -> fx.Node:
+        """What stands for ``node`` by now; a view of memory that was rebuilt is derived again."""
+        if node in self.clones or not is_early(node) or self.anew.isdisjoint(self.memory[node]):
+            return self.clones.get(node, node)
+        for read in needed_inputs(node):
+            self._newest(read, reader)
+        return self._copy(node, reader)
+
+    def _copy(self, node: fx.Node, reader: fx.Node) -> fx.Node:
+        clone = self.clones[node] = self._clone(node, reader)
+        self.made.append((node, clone))
+        return clone

@@ -100,6 +100,11 @@ class Simulator:
         self._maker = np.array([v.maker for v in step.values], dtype=np.int64)
         self._first_place = np.array([m.places[0] for m in makers], dtype=np.int64)
 
+    @property
+    def fixed_bytes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of each node: bytes that no plan changes, while it runs and just before it runs."""
+        return self._fixed, self._fixed_before
+
     def default(self) -> list[int]:
         """Nothing is recomputed: what backward reads is kept, what it does not read is not."""
         return [

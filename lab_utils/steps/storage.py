@@ -37,12 +37,8 @@ _REDUCED_IN_PLACE = {
     aten.binary_cross_entropy.default,
     aten.soft_margin_loss.default,
 }
-# These make one output (by its number) an element longer than it ends up to be, and cut it back
-# in place; where it is not wanted, it is empty from the start.
-_CUT_BY_ONE: dict[Any, int] = {
-    aten._embedding_bag.default: 1,
-    aten._embedding_bag_forward_only.default: 1,
-}
+# These make some outputs an element longer than they end up to be, and cut them back in place.
+_BAGS = {aten._embedding_bag.default, aten._embedding_bag_forward_only.default}
 _RUNNING_STATISTICS = {aten.native_batch_norm.default: ("running_mean", "running_var")}
 
 
@@ -63,8 +59,7 @@ class Storage:
             shapes = (read.meta["val"].shape for read in self.owner.all_input_nodes)
             return prod(torch.broadcast_shapes(*shapes)) * val.element_size()
         own = val[self.index] if isinstance(val, tuple) else val
-        cut = _CUT_BY_ONE.get(self.owner.target) == self.index
-        return extent(own) + (own.element_size() if cut and own.numel() else 0)
+        return extent(own) + (own.element_size() if _is_cut(self.owner, self.index) else 0)
 
     @property
     def kind(self) -> Kind:
@@ -74,6 +69,18 @@ class Storage:
                 if taken.target is operator.getitem and taken.args[1] == self.index:
                     return kind(taken)
         return kind(self.owner)
+
+
+def _is_cut(node: fx.Node, index: int) -> bool:
+    """Whether the output ``index`` of ``node`` was made an element longer than it is."""
+    if node.target not in _BAGS:
+        return False
+    call = arguments_by_name(node.target, node.args, node.kwargs)  # type: ignore[arg-type]
+    if index == 1:  # the bag of each index; empty where it is not wanted
+        return node.meta["val"][index].numel() > 0
+    if node.target is aten._embedding_bag.default:
+        return call.include_last_offset and index == 2
+    return call.include_last_offset and index == 3 and call.mode == 0
 
 
 def extent(val: torch.Tensor | None) -> int:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from torch import fx
 
 from autograder.reference.analysis import step_of
-from autograder.reference.apply import rewrite_with
-from autograder.reference.planner.floor import TOLD, Floor, lowest_peak
-from autograder.reference.planner.search import Choice, Search
+from autograder.reference.apply import rewrite_by, rewrite_with
+from autograder.reference.planner.floor import TOLD, Floor
+from autograder.reference.planner.reach import best_choice
+from autograder.reference.planner.search import Choice
 from autograder.reference.simulate import Fate, Simulator
+from autograder.reference.timetable import Timetable
 from autograder.reference.values import NEVER, Step
 from lab_utils.kit.words import size
 from lab_utils.steps.memory import live_bytes
@@ -41,6 +43,8 @@ class Plan:
     step: Step
     budget: int
     fates: tuple[int, ...]
+    table: Timetable | None
+    """When what runs again, where the fates alone do not say it."""
     recomputed: tuple[Recomputed, ...]
     kept: dict[str, str]
     """Values that cannot be recomputed, each with the reason."""
@@ -69,8 +73,9 @@ class Plan:
         if self.budget < self.floor.nbytes:
             return f"the budget of {size(self.budget)} is below {limit}. Best plan: {text}"
         return (
-            f"no plan was found for the budget of {size(self.budget)}. Best plan: {text}; it holds "
-            f"most at {self.at_peak()}. {self.why_not_lower()}. Surely no plan is below {limit}"
+            f"no plan was found for the budget of {size(self.budget)}, and this step is too large "
+            f"to prove that there is none. Best plan: {text}; it holds most at {self.at_peak()}. "
+            f"Surely no plan is below {limit}"
         )
 
     def at_peak(self) -> str:
@@ -79,25 +84,6 @@ class Plan:
         line = live_bytes(graph, program_order(graph))
         alive = [f"{x.name} ({size(x.nbytes)} of {x.kind})" for x in line.alive(line.peak_step)]
         return f"{line.schedule.order[line.peak_step].name}: {', '.join(alive[:TOLD])}, …"
-
-    def why_not_lower(self) -> str:
-        """What each other fate of a value that is in memory at the peak would lead to."""
-        search = Search(self.step, self.budget)
-        choice = search.simulated(self.fates)
-        reasons, lower = [], 0
-        for index in search.worth_changing(choice):
-            value = self.step.values[index]
-            other = search.simulated(search.changed(choice.fates, index)).result
-            if other.peak < self.peak:
-                lower += 1
-                continue
-            at = self.step.order[other.places[0]].name
-            what = "rebuilt" if self.fates[index] == Fate.KEPT else "kept"
-            reasons.append((value.nbytes, f"{value.name} {what}: {size(other.peak)} at {at}"))
-        told = [words for _, words in sorted(reasons, reverse=True)[:TOLD]]
-        more = f", and {len(reasons) - TOLD} more" if len(reasons) > TOLD else ""
-        helps = f"; {lower} changes" if lower else "; no single change"
-        return f"Of what is in memory then, {'; '.join(told)}{more}{helps} leads lower"
 
 
 def plan(graph: fx.Graph, budget: int, seconds: Mapping[str, float]) -> Plan:
@@ -111,7 +97,7 @@ def plan(graph: fx.Graph, budget: int, seconds: Mapping[str, float]) -> Plan:
     Where no plan is within the budget, the one with the lowest peak; ``str(plan)`` says why.
     """
     step = step_of(graph, seconds)
-    return describe(step, budget, Search(step, budget).run())
+    return describe(step, budget, *best_choice(step, budget))
 
 
 def apply(plan: Plan, control: bool = True) -> fx.Graph:
@@ -119,10 +105,12 @@ def apply(plan: Plan, control: bool = True) -> fx.Graph:
 
     With ``control``, clones wait for their moment under any scheduler.
     """
+    if plan.table is not None:
+        return rewrite_by(plan.step, plan.table, control).graph
     return rewrite_with(plan.step, plan.fates, control).graph
 
 
-def describe(step: Step, budget: int, choice: Choice) -> Plan:
+def describe(step: Step, budget: int, choice: Choice, floor: Floor) -> Plan:
     """The plan that a choice of fates amounts to."""
     again = {m for m, place in enumerate(choice.result.reruns) if place < NEVER}
     recomputed = [
@@ -142,12 +130,13 @@ def describe(step: Step, budget: int, choice: Choice) -> Plan:
         step,
         budget,
         choice.fates,
+        choice.table,
         tuple(recomputed),
         {v.name: v.pinned for v in step.values if v.pinned},
         choice.result.seconds,
         choice.result.peak,
         simulator.simulate(simulator.default()).peak,
-        lowest_peak(step),
+        floor,
     )
 
 

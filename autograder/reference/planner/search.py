@@ -14,6 +14,7 @@ from typing import NamedTuple
 from autograder.reference.mutwo import describe, greedy
 from autograder.reference.planner.descent import descend
 from autograder.reference.simulate import Fate, Simulated, Simulator
+from autograder.reference.timetable import Timetable
 from autograder.reference.values import NEVER, Step
 
 #: Bounds the simulations of one search, so that its time does not grow with the graph.
@@ -26,6 +27,8 @@ class Choice(NamedTuple):
 
     fates: tuple[int, ...]
     result: Simulated
+    table: Timetable | None = None
+    """Where fates alone do not say when what runs again."""
 
 
 class Move(NamedTuple):
@@ -55,10 +58,7 @@ class Search:
         plain = self.plain_greedy(start)
         found = [plain, self.relieve(start, capped=False), self.relieve(start, capped=True)]
         found = [self.prune(choice) for choice in found]
-        best = self.improve(min(found, key=self.rank))
-        if best.result.peak > self.budget:
-            best = self.descend(best)
-        return best
+        return self.improve(min(found, key=self.rank))
 
     def descend(self, choice: Choice) -> Choice:
         """Within the budget at any price; then the price goes down."""

@@ -1,0 +1,65 @@
+"""A plan within a budget by any means, or the proof that there is none."""
+
+from __future__ import annotations
+
+from autograder.reference.planner.backwards import Backwards, Found
+from autograder.reference.planner.floor import Floor, certificate, lowest_peak
+from autograder.reference.planner.search import Choice, Search
+from autograder.reference.timetable import cheaper, fates_of, simulate_table
+from autograder.reference.values import Step
+
+#: Bounds a search: needs that it looks at. What it has proven until then counts.
+NEEDS = 20_000
+#: So many of the largest values are looked at where all are too many.
+LARGEST = 120
+#: Entries of a timetable that are tried without.
+TRIES = 300
+
+
+def best_choice(step: Step, budget: int) -> tuple[Choice, Floor]:
+    """The cheapest choice found within ``budget`` bytes, and a floor of all choices.
+
+    Where none is within the budget, the one with the lowest peak. The floor is then above the
+    budget, unless the step is too large for a proof.
+    """
+    search = Search(step, budget)
+    choice = search.run()
+    floor = lowest_peak(step)
+    if choice.result.peak <= budget:
+        return choice, floor
+    reach = _Reach(search, choice, floor)
+    return reach.run(), reach.floor
+
+
+class _Reach:
+    def __init__(self, search: Search, choice: Choice, floor: Floor) -> None:
+        self.search, self.best, self.floor = search, choice, floor
+        self.wanted = max(search.budget, floor.nbytes)
+
+    def run(self) -> Choice:
+        step, least = self.search.step, self.floor.nbytes
+        everything = Backwards(step, len(step.values) + len(step.makers))
+        targets = dict.fromkeys((self.wanted, least, (self.wanted + least) // 2))
+        for enough in targets:
+            if self._look(everything, enough):
+                return self.best
+        if self._look(Backwards(step, LARGEST), self.wanted):
+            return self.best
+        self.best = min(self.best, self.search.descend(self.best), key=self.search.rank)
+        return self.best
+
+    def _look(self, backwards: Backwards, enough: int) -> bool:
+        """Whether this search ended the matter: a plan that is wanted, or proof against it."""
+        found = backwards.search(enough, NEEDS)
+        self._take(found)
+        if found.nbytes > max(enough, self.floor.nbytes):
+            self.floor = certificate(backwards, found, enough, NEEDS // 10)
+        return self.best.result.peak <= max(self.search.budget, self.floor.nbytes)
+
+    def _take(self, found: Found) -> None:
+        if found.table is not None:
+            simulator = self.search.simulator
+            table = cheaper(simulator, found.table, self.search.budget, TRIES)
+            result = simulate_table(simulator, table)
+            choice = Choice(fates_of(simulator, table), result, table)
+            self.best = min(self.best, choice, key=self.search.rank)
