@@ -11,8 +11,8 @@ class RanksFailed(BadAnswer):
     ``kind`` is a word for programs: ``deadlock`` (all wait), ``ended`` (a rank waits for one that
     has ended), ``mismatch`` (two ranks do not fit together), ``unread`` (a message that nobody
     takes), ``nobody`` (a message to or from a rank that is not there), ``changed`` (a tensor was
-    changed while it was sent), ``group`` (not every rank called ``new_group``), ``raised`` (an error of a rank's own code) or ``died`` (its process
-    ended).
+    changed while it was sent), ``group`` (not every rank called ``new_group``), ``raised`` (an
+    error of a rank's own code) or ``died`` (its process ended).
     """
 
     def __init__(self, kind: str, words: str, look: str = "") -> None:

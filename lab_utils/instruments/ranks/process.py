@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -27,6 +28,7 @@ _MOST_PRINTED = 20_000  # characters of a rank
 
 def be_rank(rank: int, size: int, line: socket.socket, function: Callable[[], Any]) -> NoReturn:
     """Run ``function`` as one of the ranks, then end the process."""
+    gc.freeze()  # what it was born with is no garbage: looking at it would copy its memory
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started the ranks ends them
     sys.stdout = sys.stderr = printed = io.StringIO()
     torch.set_num_threads(1)  # threads do not survive a fork
