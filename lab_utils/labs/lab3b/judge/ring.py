@@ -74,8 +74,8 @@ def _sums(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 def _who(number: float, unit: int, ranks: int, rank: int, case: Case) -> tuple[str, str]:
     """Whose numbers are in a sum, and what was misunderstood."""
     plain = "In each step add what arrives to your own chunk of that number, and send that on."
-    often = times_inside(number, unit, ranks, BASE)
-    if "seed" in case.given or often is None:
+    often = None if "seed" in case.given else times_inside(number, unit, ranks, BASE)
+    if often is None:
         return f"{number:g}", plain
     inside = sum(map(bool, often))
     if max(often) > 1:
