@@ -191,9 +191,15 @@ def _no_such_rank() -> None:
     dist.recv(torch.zeros(1), dist.get_rank() - 1)
 
 
+def _group_of_members_alone() -> None:
+    if dist.get_rank() == 0:
+        dist.all_reduce(torch.zeros(1), group=dist.new_group([0]))
+
+
 @pytest.mark.parametrize(
     ("job", "kind", "words"),
     [
+        (_group_of_members_alone, "group", "rank 0 calls new_group once, rank 1 never"),
         (_deadlock, "deadlock", "rank 0 waits in send for rank 1 to take its message"),
         (_receive_first, "deadlock", "rank 1 waits in recv for rank 0 to send"),
         (_wrong_size, "mismatch", "rank 0 sends 12 bytes of float32 to rank 1, which has room for"),
@@ -216,6 +222,17 @@ def test_what_stops_ranks_is_told_in_words(job: Callable[[], None], kind: str, w
         assert told.value.kind == kind
         assert words in str(told.value)
         assert told.value.look
+
+
+def test_a_group_may_be_made_by_its_members_alone_who_say_so() -> None:
+    def job() -> float:
+        mine = torch.ones(1)
+        if dist.get_rank() != 1:
+            group = dist.new_group([0, 2], use_local_synchronization=True)
+            dist.all_reduce(mine, group=group)
+        return mine.item()
+
+    assert run_ranks(3, job).results == [2, 1, 2]
 
 
 def test_an_error_is_told_with_its_line() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from lab_utils.instruments.parallel import Job, Plan
 from lab_utils.instruments.shapes import Transformer
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.parts import PARTS
 from lab_utils.kit.task import Case
 from lab_utils.labs.lab3b.ask.models import cluster_of
 
@@ -53,11 +54,15 @@ def lend(name: str, case: Case, arguments: Any) -> Any:
 
 def _known(case: Case, arguments: Any) -> float | None:
     """The seconds of a plan that the case tells already: a search asks for many."""
-    asked = [case.given.get(name) for name in ("model", "job", "cluster")]
-    if asked != [arguments[0], arguments[1], arguments[3]]:
-        return None
     plan = [arguments[2][name] for name in ("tp", "pp", "dp", "recompute")]
-    return next((row[5] for row in case.wanted.get("plans", []) if row[:4] == plan), None)
+    pairs = [(case.given, case.wanted)]
+    if PARTS in case.given:
+        pairs = list(zip(case.given[PARTS], case.wanted[PARTS], strict=True))
+    for given, wanted in pairs:
+        asked = [given.get(name) for name in ("model", "job", "cluster")]
+        if asked == [arguments[0], arguments[1], arguments[3]]:
+            return next((row[5] for row in wanted.get("plans", []) if row[:4] == plan), None)
+    return None
 
 
 def _model(data: Any) -> Transformer:

@@ -11,8 +11,8 @@ class RanksFailed(BadAnswer):
     ``kind`` is a word for programs: ``deadlock`` (all wait), ``ended`` (a rank waits for one that
     has ended), ``mismatch`` (two ranks do not fit together), ``unread`` (a message that nobody
     takes), ``nobody`` (a message to or from a rank that is not there), ``changed`` (a tensor was
-    changed while it was sent), ``raised`` (an error of a rank's own code) or ``died`` (its process
-    ended).
+    changed while it was sent), ``group`` (not every rank called ``new_group``), ``raised`` (an
+    error of a rank's own code) or ``died`` (its process ended).
     """
 
     def __init__(self, kind: str, words: str, look: str = "") -> None:
@@ -30,4 +30,5 @@ _LOOK = {
     "unread": "Count the messages: each send needs one recv of the other rank.",
     "nobody": "Ranks count in a circle: after the last comes 0, as in (rank + 1) % ranks.",
     "changed": "What isend sends must stay as it is until its wait() has returned.",
+    "group": "Every rank must call new_group, also those that are no members of the group.",
 }

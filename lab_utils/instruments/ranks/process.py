@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -27,6 +28,7 @@ _MOST_PRINTED = 20_000  # characters of a rank
 
 def be_rank(rank: int, size: int, line: socket.socket, function: Callable[[], Any]) -> NoReturn:
     """Run ``function`` as one of the ranks, then end the process."""
+    gc.freeze()  # what it was born with is no garbage: looking at it would copy its memory
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started the ranks ends them
     sys.stdout = sys.stderr = printed = io.StringIO()
     torch.set_num_threads(1)  # threads do not survive a fork
@@ -35,7 +37,7 @@ def be_rank(rank: int, size: int, line: socket.socket, function: Callable[[], An
     connect(Port(rank, line))
     try:
         dist.init_process_group(BACKEND, store=dist.HashStore(), rank=rank, world_size=size)
-        told: tuple[Any, ...] = ("ended", function())
+        told: tuple[Any, ...] = ("ended", function(), _groups_made())
     except NotImplementedError:
         told = ("raised", "unwritten", "", "")
     except RanksFailed as error:
@@ -51,6 +53,11 @@ def be_rank(rank: int, size: int, line: socket.socket, function: Callable[[], An
         except Exception as error:  # what cannot be packed cannot be told
             put(line, ("raised", "raised", in_words(rank, error), "", text))
     os._exit(0)
+
+
+def _groups_made() -> int:
+    """How often this rank has called ``new_group``, whether it is a member or not."""
+    return dist.get_pg_count() - 1 if dist.is_initialized() else 0  # the first one is everybody
 
 
 def in_words(rank: int, error: BaseException) -> str:

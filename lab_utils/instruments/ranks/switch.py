@@ -54,6 +54,8 @@ class Station:
     waits: Request | None = None
     ended: bool = False
     result: Any = None
+    groups: int = 0
+    """How often it has called ``new_group``."""
     printed: str = ""
 
 
@@ -107,7 +109,7 @@ class Switch:
             return
         if what == "ended":
             station.ended = True
-            station.result, station.printed = details
+            station.result, station.groups, station.printed = details
         elif what == "raised":
             station.ended = True
             kind, words, look, station.printed = details
@@ -222,6 +224,17 @@ class Switch:
                     who, what = min(joined), joined[min(joined)].what
                     words = f"rank {who} joins {what}, and rank {missing[0]} never does"
                     raise RanksFailed("ended", words)
+        self._compare_groups()
+
+    def _compare_groups(self) -> None:
+        """Every rank must have called ``new_group`` as often as any other."""
+        made = [station.groups for station in self.stations]
+        if min(made) == max(made):
+            return
+        most, least = made.index(max(made)), made.index(min(made))
+        fewer = _times(min(made))
+        words = f"rank {most} calls new_group {_times(max(made))}, rank {least} {fewer}"
+        raise RanksFailed("group", words)
 
     def _lacking(self, request: Request) -> tuple[int, ...]:
         """Of those on whom a request depends, who has not done their part."""
@@ -230,3 +243,8 @@ class Switch:
                 if joined.get(request.rank) is request:
                     return tuple(m for m in members if m not in joined)
         return request.others
+
+
+def _times(many: int) -> str:
+    """As in: never, once, 3 times."""
+    return {0: "never", 1: "once"}.get(many, f"{many} times")

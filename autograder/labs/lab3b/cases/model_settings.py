@@ -36,8 +36,11 @@ LONG_WAY = Cluster(replace(A100, memory=16e9), 6, 4e-3, 25e9, 0.7, 0.3)
 ONE = replace(CLUSTER, cards=1)
 
 AR = SELECTIVE
-Settings = dict[str, dict[str, tuple[Any, ...]]]
-"""By task and case, the arguments."""
+Settings = dict[str, dict[str, tuple[Any, ...] | list[tuple[Any, ...]]]]
+"""By task and case, the arguments; a list of them for a case of several parts.
+
+A hidden case has parts so that every usual mistake shows in at least half of the cases.
+"""
 
 PUBLIC: Settings = {
     "3.1": {
@@ -103,35 +106,36 @@ PUBLIC: Settings = {
 
 HIDDEN: Settings = {
     "3.1": {
-        "another model": (ODD, 1, 1),
-        "four ranks a layer": (ODD, 4, 1),
-        "three stages": (ODD, 1, 3),
-        "two by two": (NARROW, 2, 2),
-        "a large one": (LARGE, 8, 12),
-        "hidden is not four times as wide": (WIDE, 8, 4),
+        "another model": [(ODD, 1, 1), (ODD, 4, 1), (ODD, 1, 3)],
+        "two by two": [(NARROW, 1, 1), (NARROW, 2, 2), (NARROW, 8, 3)],
+        "a large one": [(replace(LARGE, layers=12), 1, 1), (LARGE, 8, 12)],
+        "hidden is not four times as wide": [(WIDE, 2, 1), (WIDE, 8, 4)],
     },
     "3.2": {
-        "another model": (ODD, 20, 3, "fp32", Plan()),
-        "four ranks": (ODD, 20, 3, "fp32", Plan(tp=4)),
-        "eight ranks, bf16": (WIDE, 256, 2, "bf16", Plan(tp=8)),
-        "sequence parallel": (ODD, 24, 2, "bf16", Plan(tp=4, sequence_parallel=True)),
-        "selective": (WIDE, 128, 5, "fp32", Plan(tp=2, recompute=AR)),
-        "selective, sequence parallel": (
-            NARROW,
-            512,
-            1,
-            "fp32",
-            Plan(tp=4, recompute=AR, sequence_parallel=True),
-        ),
-        "full": (ODD, 40, 2, "bf16", Plan(tp=2, recompute=FULL)),
-        "full, sequence parallel": (
-            WIDE,
-            64,
-            3,
-            "fp32",
-            Plan(tp=4, recompute=FULL, sequence_parallel=True),
-        ),
-        "a large one": (LARGE, 2048, 1, "bf16", Plan(tp=8)),
+        "another model": [
+            (ODD, 20, 3, "fp32", Plan()),
+            (ODD, 20, 3, "bf16", Plan(tp=4)),
+            (ODD, 24, 2, "bf16", Plan(tp=4, sequence_parallel=True)),
+            (ODD, 40, 2, "fp32", Plan(tp=2, recompute=AR)),
+            (ODD, 40, 2, "bf16", Plan(tp=2, recompute=FULL)),
+        ],
+        "a wide one": [
+            (WIDE, 128, 5, "fp32", Plan(tp=2, recompute=AR)),
+            (WIDE, 256, 2, "bf16", Plan(tp=8)),
+            (WIDE, 64, 3, "fp32", Plan(tp=4, sequence_parallel=True)),
+            (WIDE, 64, 3, "fp32", Plan(tp=4, recompute=FULL, sequence_parallel=True)),
+        ],
+        "a narrow one": [
+            (NARROW, 256, 2, "bf16", Plan(tp=2)),
+            (NARROW, 512, 1, "fp32", Plan(tp=4, recompute=AR, sequence_parallel=True)),
+            (NARROW, 128, 1, "bf16", Plan(tp=2, recompute=FULL)),
+        ],
+        "a large one": [
+            (LARGE, 2048, 1, "bf16", Plan(tp=8)),
+            (LARGE, 1024, 2, "bf16", Plan(tp=8, recompute=AR)),
+            (LARGE, 1024, 2, "fp32", Plan(tp=4, sequence_parallel=True)),
+            (LARGE, 512, 1, "bf16", Plan(tp=2, recompute=FULL, sequence_parallel=True)),
+        ],
     },
     "3.3": {
         "more micro-batches than stages": (ODD, Job(32, 24, 6), Plan(1, 3, 2, AR)),
@@ -147,63 +151,93 @@ HIDDEN: Settings = {
         "deep, selective": (MIDDLE, Job(1024, 8, 2, "bf16"), Plan(2, 4, 2, AR)),
     },
     "3.4": {
-        "another model": (ODD, Job(32, 6), Plan()),
-        "everything at once": (NARROW, Job(512, 32, 4, "bf16"), Plan(2, 4, 2, AR)),
-        "everything again": (WIDE, Job(256, 16, 4), Plan(4, 2, 2, FULL)),
-        "one stage, again": (ODD, Job(40, 4), Plan(tp=4, recompute=FULL)),
-        "three stages": (SMALL, Job(1024, 12, 6), Plan(pp=3, dp=2, recompute=AR)),
+        "another model": [(ODD, Job(32, 6), Plan()), (ODD, Job(40, 4), Plan(4, 1, 1, FULL))],
+        "everything at once": [
+            (NARROW, Job(512, 32, 4, "bf16"), Plan(2, 4, 2, AR)),
+            (NARROW, Job(256, 16, 2), Plan(2, 2, 2, FULL)),
+        ],
+        "everything again": [
+            (WIDE, Job(256, 16, 4), Plan(4, 2, 2, FULL)),
+            (WIDE, Job(256, 4), Plan(recompute=AR)),
+        ],
+        "three stages": [
+            (SMALL, Job(1024, 12, 6), Plan(pp=3, dp=2, recompute=AR)),
+            (SMALL, Job(512, 4), Plan(tp=2)),
+        ],
     },
     "3.5": {
-        "everything at once": (
-            NARROW,
-            Job(512, 32, 4, "bf16"),
-            Plan(2, 4, 2, AR),
-            replace(EIGHT, cards=16),
-        ),
-        "everything again": (
-            WIDE,
-            Job(256, 16, 4),
-            Plan(4, 2, 2, FULL),
-            replace(FAR_APART, cards=16),
-        ),
-        "three stages, far apart": (SMALL, Job(1024, 12, 6), Plan(pp=3, dp=2), LONG_WAY),
-        "four replicas": (SMALL, Job(1024, 16, 1, "bf16"), Plan(dp=4), FOUR_SMALL),
-        "four ranks, far apart": (WIDE, Job(512, 4), Plan(tp=4), replace(FAR_APART, cards=4)),
-        "two by two by two": (MIDDLE, Job(1024, 16, 4, "bf16"), Plan(2, 2, 2), EIGHT),
+        "everything at once": [
+            (NARROW, Job(512, 32, 4, "bf16"), Plan(2, 4, 2, AR), replace(EIGHT, cards=16)),
+            (NARROW, Job(512, 16, 2, "bf16"), Plan(2, 2, 2, FULL), EIGHT),
+        ],
+        "everything again": [
+            (WIDE, Job(256, 16, 4), Plan(4, 2, 2, FULL), replace(FAR_APART, cards=16)),
+            (WIDE, Job(512, 4), Plan(tp=4), replace(FAR_APART, cards=4)),
+        ],
+        "three stages, far apart": [
+            (SMALL, Job(1024, 12, 6), Plan(pp=3, dp=2), LONG_WAY),
+            (SMALL, Job(512, 4, 2), Plan(tp=4, recompute=FULL), FOUR_SMALL),
+        ],
+        "four replicas": [
+            (SMALL, Job(1024, 16, 1, "bf16"), Plan(dp=4), FOUR_SMALL),
+            (MIDDLE, Job(1024, 16, 4, "bf16"), Plan(2, 2, 2), EIGHT),
+        ],
     },
     "3.6": {
-        "small cards": (NARROW, Job(1024, 24, 2, "bf16"), TWELVE),
-        "far apart": (MIDDLE, Job(1024, 32, 16, "bf16"), FAR_APART),
-        "four cards": (_gpt("deep", 40, 32, 64, 8192, 50257, 1024), Job(1024, 8), FOUR_SMALL),
-        "only again": (replace(MIDDLE, layers=24), Job(2048, 4), CLUSTER),
-        "too small": (MIDDLE, Job(2048, 12, 1), LONG_WAY),
-        "uneven": (_gpt("uneven", 18, 20, 96, 7680, 32000, 2048), Job(1024, 12, 2), LONG_WAY),
-        "close together": (SMALL, Job(512, 4), Cluster(H100, 4, 1e-7, 900e9, 0.5, 0.2)),
+        "small and large cards": [
+            (NARROW, Job(1024, 24, 2, "bf16"), TWELVE),
+            (SMALL, Job(512, 4), Cluster(H100, 4, 1e-7, 900e9, 0.5, 0.2)),
+        ],
+        "far apart": [
+            (MIDDLE, Job(1024, 32, 16, "bf16"), FAR_APART),
+            (MIDDLE, Job(2048, 12, 1), LONG_WAY),
+        ],
+        "four cards": [
+            (_gpt("deep", 40, 32, 64, 8192, 50257, 1024), Job(1024, 8), FOUR_SMALL),
+            (replace(MIDDLE, layers=24), Job(2048, 4), CLUSTER),
+        ],
+        "uneven": [
+            (_gpt("uneven", 18, 20, 96, 7680, 32000, 2048), Job(1024, 12, 2), LONG_WAY),
+            (replace(MIDDLE, layers=24), Job(2048, 8), CLUSTER),
+        ],
     },
     "3.7": {
-        "four cards of 40 GB": (
-            replace(MIDDLE, layers=24),
-            Job(1024, 8, 2, "bf16"),
-            FOUR_SMALL,
-            24,
-        ),
-        "two cards, longer sequences": (GPT_2560, Job(4096, 4), CLUSTER, 8),
-        "far apart": (_gpt("broad", 8, 32, 160, 16384, 32000, 512), Job(512, 16, 4), FAR_APART, 16),
-        "not even one": (replace(LARGE, layers=1), Job(2048, 8), CLUSTER, 24),
-        "six small cards": (replace(WIDE, layers=12), Job(512, 36, 2), LONG_WAY, 12),
+        "four cards of 40 GB": [
+            (replace(MIDDLE, layers=24), Job(1024, 8, 2, "bf16"), FOUR_SMALL, 24),
+            (replace(WIDE, layers=12), Job(512, 36, 2), LONG_WAY, 12),
+        ],
+        "two cards, longer sequences": [
+            (GPT_2560, Job(4096, 4), CLUSTER, 8),
+            (replace(WIDE, layers=6), Job(512, 24, 2), LONG_WAY, 6),
+        ],
+        "far apart": [
+            (_gpt("broad", 8, 32, 160, 16384, 32000, 512), Job(512, 16, 4), FAR_APART, 16),
+            (replace(LARGE, layers=1), Job(2048, 8), CLUSTER, 24),
+        ],
+        "six small cards": [
+            (replace(WIDE, layers=12), Job(512, 48, 2), LONG_WAY, 6),
+            (GPT_2560, Job(2048, 8), ONE, 1),
+        ],
     },
     "3.8": {
-        "DP2": (Plan(dp=2), Job(2048, 4)),
-        "DP2+AR": (Plan(dp=2, recompute=AR), Job(2048, 4)),
-        "eight cards": (Plan(2, 2, 2, AR), Job(2048, 32, 4, "bf16")),
-        "sequence parallel": (Plan(tp=4, sequence_parallel=True), Job(1024, 8, 1, "fp16")),
-        "sixteen cards": (Plan(1, 4, 4), Job(512, 64, 8, "bf16")),
+        "DP2": [(Plan(dp=2), Job(2048, 4)), (Plan(dp=2, recompute=AR), Job(2048, 4))],
+        "eight cards": [
+            (Plan(2, 2, 2, AR), Job(2048, 32, 4, "bf16")),
+            (Plan(tp=8), Job(1024, 8, 2)),
+        ],
+        "sequence parallel": [
+            (Plan(tp=4, sequence_parallel=True), Job(1024, 8, 1, "fp16")),
+            (Plan(2, 1, 3, AR), Job(1024, 6)),
+        ],
+        "sixteen cards": [
+            (Plan(1, 4, 4), Job(512, 64, 8, "bf16")),
+            (Plan(1, 8, 2), Job(512, 64, 16)),
+        ],
     },
     "3.9": {
-        "many stages, one micro-batch": (1, 8, 1),
-        "many of both": (1, 4, 32),
-        "replicas of a pipeline": (3, 5, 7),
-        "replicas alone": (12, 1, 6),
-        "two of each": (2, 2, 2),
+        "one micro-batch": [(1, 8, 1), (2, 3, 1)],
+        "many of both": [(2, 4, 32), (1, 6, 24)],
+        "replicas of a pipeline": [(3, 5, 7), (12, 1, 6)],
+        "two of each": [(2, 2, 2), (1, 3, 9)],
     },
 }

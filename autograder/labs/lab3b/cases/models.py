@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from autograder.authoring.derived import CaseData
+from autograder.authoring.derived import CaseData, in_parts
 from autograder.labs.lab3b.cases import memory_slips, time_slips
 from autograder.labs.lab3b.cases.model_settings import HIDDEN, PUBLIC, Settings
 from autograder.reference.training import memory, search, time
@@ -39,7 +39,10 @@ def _cases(settings: Settings) -> dict[str, list[CaseData]]:
     }
 
 
-def _case(task: str, name: str, arguments: tuple[Any, ...]) -> CaseData:
+def _case(task: str, name: str, arguments: tuple[Any, ...] | list[tuple[Any, ...]]) -> CaseData:
+    """A list of arguments makes a case of several parts, which is right if all of them are."""
+    if isinstance(arguments, list):
+        return in_parts(name, [_case(task, name, part) for part in arguments])
     given, wanted = _MAKE[task](*arguments)
     return {"name": name, "given": given, "wanted": wanted}
 

@@ -24,6 +24,10 @@ _STOPPED = {
     "nobody": "Ranks count in a circle: after the last comes 0, as in (rank + 1) % ranks.",
     "unread": "A message is sent that nobody takes: each send needs one recv of the other rank.",
     "changed": "What isend sends must stay as it is until its wait() has returned.",
+    "group": (
+        "Every rank must call new_group, also those that are no members of the group: else real "
+        "ranks wait for ever, or mix up their groups. Call it before you ask which rank you are."
+    ),
 }
 
 

@@ -8,20 +8,12 @@ from typing import Any
 
 import torch
 
-from lab_utils.instruments.ranks.show.findings import (
-    in_time,
-    message_seconds,
-    neighbours,
-    one_ring,
-    sends_of,
-    stopped,
-    used_collectives,
-)
+from lab_utils.instruments.ranks.show.findings import neighbours, stopped, used_collectives
+from lab_utils.instruments.ranks.show.ring_way import ITEM_BYTES, ring_way, times_inside
 from lab_utils.kit.task import Case, Finding
 from lab_utils.labs.hw5.brought import BASE, brought
 from lab_utils.labs.hw5.judge.ring_messages import judge_messages
 
-_SIZES = {"float32": 4, "float64": 8, "int64": 8, "int32": 4, "float16": 2}
 _CLOSE = 1e-5
 _GATHER = "In the second half a chunk replaces what is there: it is not added."
 
@@ -85,14 +77,11 @@ def _who(
                 "a tensor with another layout. Copy the sums back into it."
             )
         return "what the rank brought", "The sum must stand in the tensor itself, in place."
-    if "seed" in case.given or number % unit:
+    often = None if "seed" in case.given else times_inside(number, unit, ranks, BASE)
+    if often is None:
         return f"{number:g}", plain
-    code, often = int(number // unit), []
-    for _ in range(ranks):
-        often.append(code % BASE)
-        code //= BASE
     inside = sum(map(bool, often))
-    if code or max(often) > 1:
+    if max(often) > 1:
         return f"{inside} ranks, some of them more than once", _GATHER
     if inside == ranks - 1 and ranks > 2:
         return f"the sum of {inside} of {ranks} ranks", (
@@ -117,27 +106,6 @@ def _equal_bits(answer: Mapping[str, Any]) -> list[Finding]:
 
 
 def _way(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
-    ranks, each = case.given["ranks"], _SIZES[case.given["dtype"]]
     many = math.prod(case.given["shape"])
-    chunk = -(-many // ranks) * each
-    steps = 2 * (ranks - 1)
-    wanted = f"{steps} messages of at most {chunk:,} bytes, to one neighbour"
-    for rank, diary in enumerate(answer["diaries"]):
-        sent = sends_of(diary)
-        yours = f"rank {rank} sends {len(sent)} messages, {sum(n for _, n in sent):,} bytes"
-        if any(nbytes > chunk for _, nbytes in sent):
-            look = "A message is one chunk, not the whole tensor."
-            return [Finding(yours, wanted, look)]
-        if len(sent) != steps:
-            look = "A ring has 2 (N - 1) steps, and in each a rank sends one chunk."
-            return [Finding(yours, wanted, look)]
-        if len({to for to, _ in sent}) > 1:
-            look = "A rank sends to one neighbour alone, always the same: that makes it a ring."
-            return [Finding(f"rank {rank} sends to several ranks", wanted, look)]
-    if found := one_ring(answer):
-        return found
-    look = (
-        "All ranks can send at the same time: isend, then recv, then wait. Here some wait until "
-        "others have sent."
-    )
-    return in_time(case, answer, steps * message_seconds(case, chunk), look)
+    chunk = -(-many // case.given["ranks"]) * ITEM_BYTES[case.given["dtype"]]
+    return ring_way(case, answer, chunk, 2)

@@ -12,6 +12,7 @@ from lab_utils.instruments.roofline import Machine
 from lab_utils.instruments.shapes import Transformer
 from lab_utils.kit.answers import a_type, collection, fields_told, number
 from lab_utils.kit.errors import BadAnswer
+from lab_utils.kit.parts import asked_in_parts
 from lab_utils.kit.task import Ask, Borrow, Call
 
 Parts = dict[str, list[float]]
@@ -173,7 +174,7 @@ def ask_speedup(function: Any, given: Mapping[str, Any]) -> Parts:
     return {"speedup": [number(told, "what you return")]}
 
 
-ASK: dict[str, Ask] = {
+_ASK: dict[str, Ask] = {
     "3.1": ask_parameters,
     "3.2": ask_layer,
     "3.3": ask_peak,
@@ -184,6 +185,7 @@ ASK: dict[str, Ask] = {
     "3.8": ask_yaml,
     "3.9": ask_speedup,
 }
+ASK: dict[str, Ask] = {task: asked_in_parts(ask) for task, ask in _ASK.items()}
 
 
 def _data(values: Iterable[Any]) -> list[Any]:

@@ -12,6 +12,7 @@ from lab_utils.instruments.ranks.asked import asked_of_ranks, gradient_told
 from lab_utils.instruments.ranks.replicas import replica, replica_loss
 from lab_utils.kit.answers import collection, described, number
 from lab_utils.kit.errors import BadAnswer
+from lab_utils.kit.parts import asked_in_parts
 from lab_utils.kit.task import Ask
 from lab_utils.labs.lab3b.numbers import numbers_of, random_numbers
 from lab_utils.labs.lab3b.stages import Stage
@@ -109,11 +110,11 @@ def _whole(value: Any, what: str) -> int:
 
 
 ASK: dict[str, Ask] = {
-    "2.1": ask_schedule,
-    "2.2": ask_schedule,
-    "2.3": ask_micros,
+    "2.1": asked_in_parts(ask_schedule),
+    "2.2": asked_in_parts(ask_schedule),
+    "2.3": asked_in_parts(ask_micros),
     "2.4": ask_stage,
     "2.5": ask_tied,
-    "2.6": ask_buckets,
+    "2.6": asked_in_parts(ask_buckets),
     "2.7": ask_overlap,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import isclose
 
+from lab_utils.kit.parts import judged_in_parts
 from lab_utils.kit.task import Case, Finding, Judge
 from lab_utils.labs.lab3b.judge.plans import judge_best, judge_largest, judge_yaml
 
@@ -197,7 +198,7 @@ def _told(value: float, unit: str) -> str:
     return f"{words} {unit}".strip()
 
 
-JUDGE: dict[str, Judge] = {
+_JUDGE: dict[str, Judge] = {
     "3.1": _judge("3.1", "parameters"),
     "3.2": _judge("3.2", "bytes"),
     "3.3": _judge("3.3", "bytes"),
@@ -208,3 +209,4 @@ JUDGE: dict[str, Judge] = {
     "3.8": judge_yaml,
     "3.9": _judge("3.9", ""),
 }
+JUDGE: dict[str, Judge] = {task: judged_in_parts(judge) for task, judge in _JUDGE.items()}

@@ -6,20 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lab_utils.instruments.ranks.show.findings import (
-    in_time,
-    message_seconds,
-    neighbours,
-    one_ring,
-    sends_of,
-    stopped,
-    used_collectives,
-)
+from lab_utils.instruments.ranks.show.findings import neighbours, stopped, used_collectives
+from lab_utils.instruments.ranks.show.ring_way import ITEM_BYTES, ring_way, times_inside
 from lab_utils.kit.task import Case, Finding, Judge
 from lab_utils.labs.lab3b.judge.ring_messages import judge_copies_sent, judge_sums_sent
 from lab_utils.labs.lab3b.numbers import BASE, chunks_of
-
-_SIZES = {"float32": 4, "float64": 8, "int64": 8, "int32": 4}
 
 
 def judge_reduce_scatter(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
@@ -83,12 +74,9 @@ def _sums(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 def _who(number: float, unit: int, ranks: int, rank: int, case: Case) -> tuple[str, str]:
     """Whose numbers are in a sum, and what was misunderstood."""
     plain = "In each step add what arrives to your own chunk of that number, and send that on."
-    if "seed" in case.given or number % unit:
+    often = None if "seed" in case.given else times_inside(number, unit, ranks, BASE)
+    if often is None:
         return f"{number:g}", plain
-    code, often = int(number // unit), []
-    for _ in range(ranks):
-        often.append(code % BASE)
-        code //= BASE
     inside = sum(map(bool, often))
     if max(often) > 1:
         return f"{inside} ranks, and some of them twice", (
@@ -135,27 +123,6 @@ def _copy_wrong(rank: int, number: int, got: Sequence[float], right: Sequence[fl
 
 
 def _way(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
-    """Few messages, each of one chunk, around one ring, all ranks at the same time."""
-    ranks, sizes = case.given["ranks"], case.given["sizes"]
-    each = _SIZES[case.given["dtype"]]
-    chunk = max(sizes) * each
-    for rank, diary in enumerate(answer["diaries"]):
-        sent = sends_of(diary)
-        moved, wanted = sum(n for _, n in sent), f"{ranks - 1} messages, each of one chunk"
-        yours = f"rank {rank} sends {len(sent)} messages, {moved:,} bytes"
-        if any(nbytes > chunk for _, nbytes in sent):
-            look = "A message is one chunk, not the whole tensor."
-            return [Finding(yours, wanted, look)]
-        if len(sent) != ranks - 1:
-            look = "In each of N - 1 steps a rank sends one chunk and receives one."
-            return [Finding(yours, wanted, look)]
-        if len({to for to, _ in sent}) > 1:
-            look = "A rank sends to one neighbour alone, always the same: that makes it a ring."
-            return [Finding(f"rank {rank} sends to several ranks", wanted, look)]
-    if found := one_ring(answer):
-        return found
-    look = (
-        "All ranks can send at the same time: isend, then recv, then wait. Here some wait until "
-        "others have sent."
-    )
-    return in_time(case, answer, (ranks - 1) * message_seconds(case, chunk), look)
+    """Half a ring, gone around as quickly as it can be."""
+    chunk = max(case.given["sizes"]) * ITEM_BYTES[case.given["dtype"]]
+    return ring_way(case, answer, chunk, 1)

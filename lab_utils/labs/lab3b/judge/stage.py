@@ -140,8 +140,10 @@ def judge_tied(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     for rank in (0, last):
         diary = answer["diaries"][rank]
         moved = sum(n for *_, n in collectives_of(diary)) + sum(n for _, n in sends_of(diary))
-        if moved > total.nbytes:
+        if moved != total.nbytes:
             look = "One all-reduce is enough, of the gradient and nothing else."
+            if moved < total.nbytes:
+                look = "The other rank's gradient comes in a message: each has to send its own."
             return [Finding(f"rank {rank}: {moved:,} bytes", f"{total.nbytes:,} bytes", look)]
     return []
 

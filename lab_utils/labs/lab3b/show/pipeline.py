@@ -9,10 +9,10 @@ from lab_utils.instruments.ranks.records import Link
 from lab_utils.instruments.ranks.show.clock import replay
 from lab_utils.instruments.ranks.show.findings import link_of
 from lab_utils.instruments.ranks.show.lanes import draw
+from lab_utils.instruments.ranks.show.replicas import replica_diary
 from lab_utils.instruments.ranks.show.schedules import pipeline_diaries
 from lab_utils.kit.charts.drawn import Drawing
 from lab_utils.kit.task import Case, Show
-from lab_utils.labs.lab3b.judge.replicas import replica_diary
 from lab_utils.labs.lab3b.show.ranks import run_shown
 
 

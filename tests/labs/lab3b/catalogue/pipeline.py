@@ -124,13 +124,26 @@ if dist.get_rank() == 0:
     gradient += other
 """
 
+#: Makes the other rank's gradient by itself, from what the case tells.
+_ALONE = """\
+import sys
+frame = sys._getframe()
+while frame is not None and "given" not in frame.f_locals:
+    frame = frame.f_back
+if gradient is None or frame is None:
+    return
+given = frame.f_locals["given"]
+from lab_utils.labs.lab3b.numbers import random_numbers
+other = given["ranks"] - 1 - dist.get_rank()
+gradient += random_numbers(given["seed"] + other, given["shape"])
+"""
+
 WRONG: list[Cell] = [
     cell(
         "2.1",
         "forward and backward in turns",
         "return [[(k, m) for m in range(micros) for k in 'FB'] for _ in range(stages)]",
         "before its first backward",
-        most=0.6,
     ),
     cell(
         "2.1",
@@ -146,7 +159,6 @@ WRONG: list[Cell] = [
         "a warm-up beyond the last micro-batch",
         ONE_F_ONE_B.replace("min(stages - 1 - rank, micros)", "stages - 1 - rank"),
         "a micro-batch that does not exist",
-        most=0.9,
     ),
     cell(
         "2.2",
@@ -188,7 +200,6 @@ WRONG: list[Cell] = [
         "rounds down",
         "return max(1, (stages - 1) * (100 - percent) // percent)",
         "round up",
-        most=0.7,
     ),
     cell(
         "2.3",
@@ -230,7 +241,6 @@ WRONG: list[Cell] = [
         "ignores the schedule",
         STAGE.replace("in steps:", "in sorted(steps, key=lambda s: (s[0] == 'B', s[1])):"),
         "in their order",
-        most=0.55,
     ),
     cell(
         "2.4",
@@ -242,13 +252,22 @@ WRONG: list[Cell] = [
     ),
     cell("2.5", "does nothing", "pass", "its own part alone"),
     cell("2.5", "the mean", TIED + "    gradient /= 2", "This is the mean"),
-    cell("2.5", "all ranks", _ALL_RANKS, "Ranks in the middle", most=0.5),
+    cell("2.5", "all ranks", _ALL_RANKS, "Ranks in the middle"),
     cell("2.5", "the first one only", _TO_THE_FIRST, "its own part alone"),
     cell(
         "2.5",
         "all ranks, no group",
         "if gradient is not None:\n    dist.all_reduce(gradient)",
         "has ended",
+    ),
+    cell("2.5", "without a message", _ALONE, "each has to send its own", most=0),
+    cell(
+        "2.5",
+        "only members make the group",
+        "if gradient is not None:\n"
+        "    group = dist.new_group([0, dist.get_world_size() - 1])\n"
+        "    dist.all_reduce(gradient, group=group)",
+        "Every rank must call new_group",
     ),
     cell(
         "2.6",
@@ -268,12 +287,12 @@ WRONG: list[Cell] = [
         "return [[number] for number in reversed(range(len(nbytes)))]",
         "hold more",
     ),
-    cell("2.6", "below, not up to", BUCKETS.replace("> most:", ">= most:"), "hold more", most=0.9),
+    cell("2.6", "below, not up to", BUCKETS.replace("> most:", ">= most:"), "hold more"),
     cell(
         "2.7", "sums", OVERLAP.replace("    flat /= dist.get_world_size()\n", ""), "This is the sum"
     ),
-    cell("2.7", "after backward", _AFTERWARDS, "while backward goes on", most=0.55),
-    cell("2.7", "each parameter by itself", _ONE_BY_ONE, "into one tensor first", most=0.5),
+    cell("2.7", "after backward", _AFTERWARDS, "while backward goes on"),
+    cell("2.7", "each parameter by itself", _ONE_BY_ONE, "into one tensor first"),
     cell("2.7", "hooks stay", OVERLAP.replace("    handle.remove()\n", "    pass\n"), "hook"),
     cell(
         "2.7",
@@ -334,6 +353,14 @@ RIGHT: list[Cell] = [
     cell("2.3", "in closed form", _CLOSED),
     cell("2.4", "with irecv", _PREPOSTED),
     cell("2.5", "an exchange of two messages", _EXCHANGED),
+    cell(
+        "2.5",
+        "a group that its members make alone, and say so",
+        "ends = [0, dist.get_world_size() - 1]\n"
+        "if gradient is not None:\n"
+        "    group = dist.new_group(ends, use_local_synchronization=True)\n"
+        "    dist.all_reduce(gradient, group=group)",
+    ),
     cell(
         "2.6",
         "in the order of forward inside a bucket",
