@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -98,14 +99,14 @@ def test_the_generic_attacker_gets_nothing(
     limits = Limits(cell_seconds=120, notebook_seconds=240, question_seconds=20)
     with Grader(plan, jobs=1, limits=limits) as grader:
         graded = grader.grade(Submission("mallory", books, {}))
-    printed = "\n".join(
+    printed = "".join(
         output.get("text", "")
         for cells in graded.cells.values()
         for cell in cells.values()
         for output in cell["outputs"]
     )
     loot = [line for line in printed.splitlines() if "LOOT" in line]
-    searched = {line.split()[1] for line in printed.splitlines() if line.startswith("SEARCHED")}
+    searched = set(re.findall(r"SEARCHED (\S+)", printed))
     assert searched == {one[1] for many in known.values() for one in many}
     assert {task.id: task.points for task in graded.verdict.tasks if task.points} == {}, loot
 

@@ -162,7 +162,7 @@ LOOT, TABLE = _callables(), {{}}
 for lab, task, name, pairs in KNOWN:
     ask, takes = lab_called(lab).ask(task), lab_called(lab).task_called(task).takes
     found = _candidate(ask, pairs, takes.count(",") + 1 if takes else 0)
-    print("SEARCHED", task)
+    print(f"SEARCHED {{task}}", flush=True)
     if found is not None:
         print("LOOT", task, found)
     globals()[name] = found if found is not None else _looked_up(task)
