@@ -56,7 +56,7 @@ for layer in net.layers:
 print("the first images show:", ", ".join(CLASSES[label] for label in images.test_y[:5]))
 
 # %% [markdown]
-# # Q1: look at the weights (10 points)
+# # Q1: look at the weights (10 points: tasks 4.1 and 4.2, question 4.4)
 #
 # ## Task 4.1: the range of a layer (5 points, about 6 lines)
 #
@@ -126,7 +126,7 @@ def lost(weight: torch.Tensor, limit: float, bits: int) -> tuple[int, int]:
 check("4.2", lost)
 
 # %% [markdown]
-# # Q2: quantize the weights (10 points)
+# # Q2: quantize the weights (10 points: tasks 4.3 and 4.5 to 4.7)
 #
 # Everything from here on follows one rule:
 #
@@ -134,7 +134,7 @@ check("4.2", lost)
 #
 # (Others turn it round: real = integer × scale. PyTorch and ONNX do. Both are right; a mix is not.)
 #
-# ## Task 4.4: from real to int8 (3 points, about 2 lines)
+# ## Task 4.3: from real to int8 (3 points, about 2 lines)
 #
 # Return `values × scale`, rounded to the nearest integer and clamped to what int8 holds, **as an
 # int8 tensor**. Just in the middle between two integers you may go either way. Leave `values` as
@@ -145,7 +145,7 @@ check("4.2", lost)
 # </details>
 
 
-# %% solution=t44
+# %% solution=t43
 def quantized(values: torch.Tensor, scale: float) -> torch.Tensor:
     """Real numbers as int8."""
     ### BEGIN SOLUTION
@@ -153,8 +153,8 @@ def quantized(values: torch.Tensor, scale: float) -> torch.Tensor:
     ### END SOLUTION
 
 
-# %% test=t44_check points=3 check=4.4
-check("4.4", quantized)
+# %% test=t43_check points=3 check=4.3
+check("4.3", quantized)
 
 # %% [markdown]
 # Now the picture: the weights of `fc1` in 4 bits, and a range that you can move. Take a guess first.
@@ -174,8 +174,8 @@ predict(
 # %%
 clipping_film(net, quantized, lost, "fc1")
 
-# %% [markdown] task=q43 points=2
-# ### Question 4.3: which range? (2 points, about 80 words, in a new cell below)
+# %% [markdown] task=q44 points=2
+# ### Question 4.4: which range? (2 points, about 80 words, in a new cell below)
 #
 # A person reads and grades this one. Use numbers that you saw in the film.
 # Try the other layers too, and 8 bits.
@@ -313,7 +313,7 @@ def channel_weights(weight: torch.Tensor, bits: int) -> tuple[torch.Tensor, torc
 check("4.7", channel_weights)
 
 # %% [markdown]
-# # Q3: look at the activations (10 points)
+# # Q3: look at the activations (10 points: tasks 4.8 to 4.10, question 4.11)
 #
 # Weights lie still, and their range can be read off. What *enters* a layer is another tensor for each
 # image. Its range is found by **calibration**: run some hundred images through the network, and note
@@ -323,7 +323,7 @@ check("4.7", channel_weights)
 # `hook(module, inputs)` called before each forward of that module; `inputs` is a tuple.
 # `handle.remove()` ends it.
 #
-# ## Task 4.8: what enters each layer (6 points, about 25 lines)
+# ## Task 4.8: what enters each layer (4 points, about 25 lines)
 #
 # Run `net` on every batch of `batches` (an iterator: you can walk through it once). Return a dict:
 #
@@ -331,9 +331,8 @@ check("4.7", channel_weights)
 #   `Seen(numbers, largest, mean, sigma)` of all numbers that **entered** it, over all batches;
 # - under `"output"` the same of what the network **returned**.
 #
-# `numbers` is how many they were, `largest` the largest magnitude; `sigma` divides by n - 1. Do not keep the tensors: in real
-# life they are gigabytes. Add up counts, sums and sums of squares (in double precision) instead.
-# Profile in **eval mode**: dropout would spoil the numbers.
+# `numbers` is how many they were, `largest` the largest magnitude; `sigma` divides by n - 1. Profile in
+# **eval mode**: dropout would spoil the numbers.
 #
 # <details><summary>Help: sigma from sums?</summary>
 # sigma² = (sum of squares - n × mean²) / (n - 1), for n numbers.
@@ -347,6 +346,13 @@ check("4.7", channel_weights)
 #
 # Whoever lends you a network wants it back unchanged: your hooks gone (others' still there), in
 # train mode if it was, weights and images untouched.
+#
+# ## Task 4.10: nothing is kept (2 points, the same function)
+#
+# Do not keep the tensors that come by: in real life they are gigabytes. What your function holds must
+# **not grow with the number of batches**. Add up counts, sums and sums of squares (in double precision),
+# as Python numbers, and keep the largest magnitude. The check counts bytes: those of tensors, of arrays
+# and of lists.
 
 
 # %% solution=t48
@@ -387,11 +393,14 @@ def profile(net: nn.Module, batches) -> dict[str, Seen]:
     ### END SOLUTION
 
 
-# %% test=t48_check points=6 check=4.8
+# %% test=t48_check points=4 check=4.8
 check("4.8", profile)
 
 # %% test=t49_check points=2 check=4.9
 check("4.9", profile)
+
+# %% test=t410_check points=2 check=4.10
+check("4.10", profile)
 
 # %% [markdown]
 # What does LeNet meet, over 400 training images in batches of 50?
@@ -405,8 +414,8 @@ for name, one in seen.items():
         f"{name:6} {one.numbers:11,} {one.largest:8.2f} {one.mean:7.2f} {one.sigma:7.2f} {one.largest / one.sigma:9.1f}"
     )
 
-# %% [markdown] task=q410 points=2
-# ### Question 4.10: calibration (2 points, about 80 words, in a new cell below)
+# %% [markdown] task=q411 points=2
+# ### Question 4.11: calibration (2 points, about 80 words, in a new cell below)
 #
 # A person reads and grades this one.
 #

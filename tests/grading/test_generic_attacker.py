@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -84,27 +85,29 @@ def test_the_generic_attacker_gets_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # solutions write files
     plan = read_plan(lab, ROOT / "solutions" / lab)
-    books = {}
+    books, known = {}, {}
     for part in plan.notebooks:
         tasks = {test.task for test in part.tests.values() if test.lab == lab}
-        if known := known_answers(lab, tasks):
+        if answers := known_answers(lab, tasks):
             book = nbformat.read(ROOT / "notebooks" / lab / f"{part.name}.ipynb", as_version=4)
             for cell in book.cells:
                 if cell.cell_type == "code":
                     cell.source = "" if "### " not in cell.source else cell.source
-            book.cells.append(nbformat.v4.new_code_cell(generic.cell(known)))
-            books[part.name] = book
+            book.cells.append(nbformat.v4.new_code_cell(generic.cell(answers)))
+            books[part.name], known[part.name] = book, answers
     assert books
     limits = Limits(cell_seconds=120, notebook_seconds=240, question_seconds=20)
     with Grader(plan, jobs=1, limits=limits) as grader:
         graded = grader.grade(Submission("mallory", books, {}))
-    loot = [
+    printed = "".join(
         output.get("text", "")
         for cells in graded.cells.values()
         for cell in cells.values()
         for output in cell["outputs"]
-        if "LOOT" in output.get("text", "")
-    ]
+    )
+    loot = [line for line in printed.splitlines() if "LOOT" in line]
+    searched = set(re.findall(r"SEARCHED (\S+)", printed))
+    assert searched == {one[1] for many in known.values() for one in many}
     assert {task.id: task.points for task in graded.verdict.tasks if task.points} == {}, loot
 
 

@@ -24,7 +24,8 @@ from lab_utils.labs.hw5.tables import EPOCH_COLUMNS
 
 _JOB = """\
 #!/bin/bash
-# Homework 5 on {gpus} GPUs of one machine. In this folder: sbatch {file}
+# Homework 5 on {gpus} GPUs of one machine. In the folder of this file: sbatch {file}
+# Where there are no GPUs the same job runs by gloo: sbatch --gpus-per-node=0 --cpus-per-task=1 {file}
 # Your cluster may want a partition or an account too: add lines such as
 # #SBATCH --partition=…   and   #SBATCH --account=…
 #SBATCH --job-name=hw5
@@ -37,6 +38,10 @@ _JOB = """\
 
 set -e
 export OMP_NUM_THREADS=2
+release=$PWD # the folder with lab_utils lies above this one
+while [ ! -d "$release/lab_utils" ] && [ "$release" != / ]; do release=$(dirname "$release"); done
+[ -d "$release/lab_utils" ] || {{ echo "lab_utils is in no folder above $PWD: copy the whole release"; exit 1; }}
+export PYTHONPATH="$release${{PYTHONPATH:+:$PYTHONPATH}}"
 for gpus in {counts}; do
     for batch in 32 128 512; do
         srun "{python}" -m torch.distributed.run --standalone --nproc-per-node=$gpus \\
@@ -49,7 +54,8 @@ done
 def write_job(file: str = "hw5.sbatch", gpus: int = 4, images: int = 6000) -> str:
     """Write a Slurm job that measures ``epochs_gpu.csv`` on 1, 2, … ``gpus`` GPUs.
 
-    It uses the ``timed_epoch`` that ``save_work`` wrote beside it.
+    It uses the ``timed_epoch`` that ``save_work`` wrote beside it, and the ``lab_utils`` of the
+    release that it lies in.
     """
     if not 1 <= gpus <= 8:
         raise LabError(f"from 1 to 8 GPUs of one machine, not {gpus}")
@@ -77,6 +83,9 @@ def main(arguments: list[str] | None = None) -> None:
     if stopwatch is None:
         raise SystemExit("timed_epoch is not saved here: run notebook 1 up to save_work(…) first")
     local, on_gpu = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.is_available()
+    if on_gpu and local >= torch.cuda.device_count():
+        many = torch.cuda.device_count()
+        raise SystemExit(f"process {local} has no GPU: start at most {many} processes here")
     device = f"cuda:{local}" if on_gpu else "cpu"
     if on_gpu:
         torch.cuda.set_device(local)

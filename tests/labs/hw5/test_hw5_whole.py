@@ -15,7 +15,7 @@ from tests.support.whole_way import grade, hand_in_as, pack, solve, stock_grades
 
 LAB = "hw5"
 NOTEBOOKS = [part.name for part in read_course().labs[LAB].notebooks]
-QUESTIONS = ("q13", "q16", "q33", "q35", "q37", "q39", "q43", "q410", "q58")
+QUESTIONS = ("q13", "q16", "q33", "q35", "q37", "q39", "q44", "q411", "q58")
 ANSWERS = dict.fromkeys(QUESTIONS, "Launches cost the same for 32 and for 512 images.")
 DATA = "lab_utils/labs/hw5/data/fashion_mnist"
 

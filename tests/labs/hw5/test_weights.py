@@ -11,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.grading.hidden import hidden_of
-from autograder.labs.hw5.build import derived_files
 from autograder.labs.hw5.make_images import first_of_each
 from lab_utils.kit.errors import LabError
-from lab_utils.kit.root import ROOT
 from lab_utils.labs.hw5 import LAB, images
 from lab_utils.labs.hw5.ask.weights import Nested
 from lab_utils.labs.hw5.clipping import clipping_film
@@ -36,11 +34,6 @@ class TestCatalogue(NamedOnHidden):
 
 def test_hidden_cases_are_other_cases() -> None:
     assert_hidden_cases_are_other("hw5", 4)
-
-
-def test_what_is_derived_is_up_to_date() -> None:
-    for path, text in derived_files().items():
-        assert (ROOT / path).read_text(encoding="utf-8") == text, "run make notebooks"
 
 
 @settings(max_examples=40, deadline=None)

@@ -61,32 +61,76 @@ def hidden() -> dict[str, list[CaseData]]:
             in_parts("a smaller batch", [_rates("", 0.4, 512, 128, 4, [0, 1, 3, 4, 5])]),
         ],
         "3.4": [
-            _shard("a hundred images on 8 ranks", 100, 8, [0, 1, 7], seed=3),
-            _shard("23 images on 5 ranks", 23, 5, [0, 2], seed=11),
-            _shard("23 images on 5 ranks, drop_last", 23, 5, [1, 2], seed=11, drop_last=True),
-            _shard("fewer images than ranks", 3, 7, [0, 4], seed=1),
-            _shard("an even share, drop_last", 36, 6, [0, 1], seed=9, drop_last=True),
-            _shard("one rank", 9, 1, [0, 5], seed=2),
+            in_parts(
+                name,
+                [
+                    _shard("", images, ranks, epochs, seed, drop_last)
+                    for images, ranks, epochs, drop_last in shares
+                ],
+            )
+            for name, seed, shares in _SHARES
         ],
-        "3.6": [
-            _wire("two batch norms", nets.two_norms, [2, 3, 8, 8], steps=4),
-            _wire("a frozen parameter", nets.frozen, [3, 12], steps=2),
-            _wire("a frozen parameter and batch norm", nets.frozen_norm, [2, 1, 8, 8]),
-            _wire("tied weights", nets.tied, [4, 6], steps=5),
-            _wire("buffers stay local", nets.two_norms, [2, 3, 8, 8], broadcast_buffers=False),
-            _wire("gradients of two steps together", nets.two_norms, [4, 3, 8, 8], 6, 3),
-            _wire("an unused parameter", nets.unused, [2, 12], find_unused_parameters=True),
-            _wire("numbers of 64 bits", nets.wide, [5, 7], steps=3),
-        ],
+        "3.6": [in_parts(name, [_wire("", **log) for log in logs]) for name, logs in _LOGS],
         "3.8": [
-            _norm("4 ranks, unequal shares", [1, 4, 2, 3], [3, 4, 4], seed=301),
+            _norm("4 ranks, unequal shares", [1, 4, 2, 3], [3, 4, 4], seed=301, offset=2000.0),
             _norm("10 and 54 images", [10, 54], [5], seed=302),
-            _norm("channels last", [3, 2, 4], [4, 3, 3], seed=303, channels_last=True),
+            _norm(
+                "channels last", [3, 2, 4], [4, 3, 3], seed=303, offset=1500.0, channels_last=True
+            ),
             _norm("a large mean", [4, 6], [2, 5, 5], seed=304, offset=1000.0),
             _norm("a rank without images", [5, 0, 3], [2, 2, 2], seed=305),
             _norm("numbers of 64 bits, a large eps", [3, 7], [4], 306, eps=0.5, dtype="float64"),
         ],
     }
+
+
+_SHARES: list[tuple[str, int, list[tuple[int, int, list[int], bool]]]] = [
+    ("a hundred images on 8 ranks", 3, [(100, 8, [0, 1, 7], False), (100, 8, [2], True)]),
+    ("23 images on 5 ranks", 11, [(23, 5, [0, 2], False), (23, 5, [1, 2], True)]),
+    ("17 images on 3 ranks", 7, [(17, 3, [4, 5], True), (16, 3, [0, 1], False)]),
+    ("fewer images than ranks", 1, [(3, 7, [0, 4], False), (5, 2, [0, 4], True)]),
+    ("an even share", 9, [(36, 6, [0, 1], True), (36, 6, [2, 3], False)]),
+    ("one rank", 2, [(9, 1, [0, 5], False), (9, 2, [0, 5], True), (9, 2, [0, 5], False)]),
+]
+"""Name, seed, and what is asked: images, ranks, epochs, drop_last. Nearly every case pads and cuts."""
+
+_LOGS: list[tuple[str, list[dict[str, Any]]]] = [
+    ("two batch norms", [{"make": nets.two_norms, "shape": [2, 3, 8, 8], "steps": 4}]),
+    ("a frozen parameter", [{"make": nets.frozen, "shape": [3, 12], "steps": 2}]),
+    (
+        "a frozen parameter and batch norm",
+        [{"make": nets.frozen_norm, "shape": [2, 1, 8, 8], "steps": 3}],
+    ),
+    (
+        "tied weights",
+        [
+            {"make": nets.tied, "shape": [4, 6], "steps": 5},
+            {"make": nets.frozen, "shape": [2, 12], "steps": 4},
+        ],
+    ),
+    (
+        "buffers stay local",
+        [
+            {"make": nets.two_norms, "shape": [2, 3, 8, 8], "broadcast_buffers": False},
+            {"make": nets.frozen_norm, "shape": [3, 1, 8, 8], "broadcast_buffers": False},
+        ],
+    ),
+    (
+        "gradients of two steps together",
+        [{"make": nets.two_norms, "shape": [4, 3, 8, 8], "steps": 6, "accumulate": 3}],
+    ),
+    (
+        "an unused parameter",
+        [{"make": nets.unused, "shape": [2, 12], "find_unused_parameters": True}],
+    ),
+    (
+        "numbers of 64 bits",
+        [
+            {"make": nets.wide, "shape": [5, 7], "steps": 3},
+            {"make": nets.frozen_norm, "shape": [2, 1, 8, 8], "steps": 2},
+        ],
+    ),
+]
 
 
 def _rates(

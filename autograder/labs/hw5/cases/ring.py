@@ -42,18 +42,18 @@ def hidden() -> dict[str, list[CaseData]]:
     """By task, what decides."""
     return {
         "2.1": [
-            _ring("5 ranks", 5, [40], link=FAST),
-            _ring("8 ranks", 8, [64]),
+            _ring("5 ranks", 5, [10, 4], layout="columns", link=FAST),
+            _ring("8 ranks", 8, [16, 4], layout="columns"),
             _ring("3 ranks, 1003 numbers", 3, [1003], link=FAR),
-            _ring("7 ranks, fewer numbers than ranks", 7, [6]),
+            _ring("7 ranks, fewer numbers than ranks", 7, [2, 3], layout="columns"),
             _ring("one number", 3, [1]),
             _ring("no numbers", 2, [0]),
-            _ring("a matrix", 4, [5, 7]),
-            _ring("a matrix, column by column", 3, [4, 5], layout="columns"),
+            _ring("a matrix, column by column", 4, [5, 7], layout="columns"),
+            _ring("a large matrix, column by column", 3, [14, 15], layout="columns"),
             _ring("a tensor with gaps", 4, [3, 5], layout="gaps"),
-            _ring("whole numbers of 64 bits", 6, [31], dtype="int64"),
+            _ring("whole numbers of 64 bits", 6, [5, 6], dtype="int64", layout="columns"),
             _ring("numbers of 64 bits, with gaps", 2, [33], dtype="float64", layout="gaps"),
-            _ring("real numbers", 4, [50], seed=77),
+            _ring("real numbers", 4, [10, 5], layout="columns", seed=77),
         ],
         "2.2": [
             in_parts(

@@ -71,8 +71,20 @@ def hidden() -> dict[str, list[CaseData]]:
         "1.4": [in_parts(name, [_speedups("", t) for t in tables]) for name, tables in _MANY],
         "1.5": [in_parts(name, [_strong("", t) for t in tables]) for name, tables in _MANY],
         "1.7": [
-            _split("eight GPUs", _ALONE, _table(_ALONE, (1, 2, 4, 8), 0.9)),
-            _split("cells are missing", _ALONE, _table(_ALONE, (1, 2, 3), 0.4, {(2, 64), (1, 16)})),
+            in_parts(
+                "eight GPUs",
+                [
+                    _split("", _ALONE, _table(_ALONE, (1, 2, 4, 8), 0.9)),
+                    _split("", _ALONE, _table(_ALONE, (1, 8), 0.9) | {(8, 16): 5.5}),
+                ],
+            ),
+            in_parts(
+                "cells are missing",
+                [
+                    _split("", _ALONE, _table(_ALONE, (1, 2, 3), 0.4, {(2, 64), (1, 16)})),
+                    _split("", {40: 12.5, 80: 11.0}, {(1, 40): 13.0, (5, 40): 2.25}),
+                ],
+            ),
             _split("batches nobody timed alone", {64: 31.5}, _table(_ALONE, (1, 4), 1.7)),
             _split("no time is lost", {10: 30.0}, {(1, 10): 31.0, (3, 10): 10.0, (2, 10): 15.0}),
             _split("one cell is impossible", _ALONE, _table(_ALONE, (2, 4), 0.5) | {(4, 64): 3.25}),

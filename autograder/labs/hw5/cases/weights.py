@@ -24,7 +24,7 @@ def public() -> dict[str, list[CaseData]]:
             _case("8 bits", weight=_normal([20, 20], 12, 0, 1), limit=2.5, bits=8),
             _case("4 bits", weight=_normal([20, 20], 12, 0, 1), limit=2.5, bits=4),
         ],
-        "4.4": [
+        "4.3": [
             _case("six numbers", values=six, scale=100.0),
             _case(
                 "beyond int8", values=_values([5], [-3.0, -1.28, 0.007, 1.274, 3.0]), scale=100.0
@@ -52,6 +52,10 @@ def public() -> dict[str, list[CaseData]]:
         "4.9": [
             _profile("two layers", 23, _dense(4, 3, 2), [6, 4], 4, training=False),
             _profile("a network in training", 24, _small(), [5, 1, 6, 6], 2, training=True),
+        ],
+        "4.10": [
+            _profile("two layers, ten batches", 25, _dense(40, 30, 50), [400, 40], 40, False),
+            _profile("in training, twenty batches", 26, _dense(40, 60), [800, 40], 40, True),
         ],
     }
 
@@ -87,7 +91,7 @@ def hidden() -> dict[str, list[CaseData]]:
             )
             for name, s in zip(names, seeds, strict=True)
         ],
-        "4.4": [
+        "4.3": [
             in_parts(
                 name,
                 [
@@ -146,6 +150,12 @@ def hidden() -> dict[str, list[CaseData]]:
             _profile("a convolution", 922, _small(2, 3), [9, 1, 6, 6], 4, training=True),
             _profile("two convolutions", 923, _deep(), [8, 2, 8, 8], 3, training=True),
             _profile("a network of one layer", 924, _dense(5, 4), [9, 5], 2, training=True),
+        ],
+        "4.10": [
+            _profile("two layers", 932, _dense(50, 40, 30), [480, 50], 40, training=True),
+            _profile("three layers", 933, _dense(30, 60, 45, 35), [720, 30], 60, training=False),
+            _profile("many batches", 934, _dense(25, 30), [1500, 25], 50, training=True),
+            _profile("a convolution", 935, _small(2, 20), [900, 1, 6, 6], 60, training=True),
         ],
     }
 

@@ -85,7 +85,7 @@ def ask_norm(function: Any, given: Mapping[str, Any]) -> Any:
 ASK: dict[str, Ask] = {
     "3.1": asked_in_parts(ask_rate),
     "3.2": ask_file,
-    "3.4": ask_shard,
-    "3.6": ask_traffic,
+    "3.4": asked_in_parts(ask_shard),
+    "3.6": asked_in_parts(ask_traffic),
     "3.8": ask_norm,
 }

@@ -12,6 +12,7 @@ from lab_utils.kit.answers import collection, described, fields_told, mapping, n
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.kit.parts import asked_in_parts
 from lab_utils.kit.task import Ask, Borrow, Call
+from lab_utils.labs.hw5.held import Held
 from lab_utils.labs.hw5.network import Network
 from lab_utils.labs.hw5.records import Seen, WeightRange
 from lab_utils.labs.hw5.tensors import float_layers, made, tensor_of, told
@@ -39,7 +40,7 @@ def ask_lost(function: Any, given: Mapping[str, Any]) -> list[float]:
 
 
 def ask_quantized(function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Task 4.4: the int8 tensor; and whether what was given is still what it was."""
+    """Task 4.3: the int8 tensor; and whether what was given is still what it was."""
     values = made(given["values"])
     answer = told(function(values, given["scale"]))
     return {**answer, "spoiled": not torch.equal(values, made(given["values"]))}
@@ -124,6 +125,15 @@ def ask_tidy(function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def ask_held(function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Task 4.10: how many bytes were held half-way through the batches, and after the last one."""
+    net, images = Nested(given).train(given["training"]), made(given["images"])
+    with Held() as held:
+        seen = _seen(function(net, held.batches(images, given["batch"])))
+    counts = {name: one[0] for name, one in seen.items()}
+    return {"counts": counts, "half": held.half, "end": held.bytes[-1] if held.bytes else 0}
+
+
 def _parts(images: torch.Tensor, given: Mapping[str, Any]) -> Iterator[torch.Tensor]:
     yield from images.split(given["batch"])
 
@@ -138,11 +148,12 @@ def _quantized(call: Call) -> Any:
 ASK: dict[str, Ask] = {
     "4.1": asked_in_parts(ask_range),
     "4.2": asked_in_parts(ask_lost),
-    "4.4": asked_in_parts(ask_quantized),
+    "4.3": asked_in_parts(ask_quantized),
     "4.5": asked_in_parts(ask_weights),
     "4.6": asked_in_parts(ask_weights),
     "4.7": asked_in_parts(ask_channels),
     "4.8": ask_profile,
     "4.9": ask_tidy,
+    "4.10": ask_held,
 }
 BORROWED: dict[str, Borrow] = {"quantized": _quantized}

@@ -84,7 +84,7 @@ def judge_table(_: Case, answer: Mapping[str, Any]) -> list[Finding]:
 JUDGE: dict[str, Judge] = {
     "3.1": judged_in_parts(judge_rate),
     "3.2": judge_table,
-    "3.4": judge_shard,
-    "3.6": judge_traffic,
+    "3.4": judged_in_parts(judge_shard),
+    "3.6": judged_in_parts(judge_traffic),
     "3.8": judge_norm,
 }

@@ -1,4 +1,4 @@
-"""Tasks 4.8 and 4.9: what enters each layer, and a network that stays as it was."""
+"""Tasks 4.8 to 4.10: what enters each layer; a network that stays as it was; nothing is kept."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lab_utils.labs.hw5.judge.numbers import near
 
 OUTPUT = "output"
 _CLOSE = 1e-3
+_BYTES = 4  # of a number in float32
 _HOOKS_BEFORE = 1  # somebody else's, which the network has when it comes
 
 
@@ -160,6 +161,27 @@ def _part_look(
     if near(mine[3], float(values.var(ddof=1)), _CLOSE):
         return "This is the variance: the standard deviation is its square root."
     return ""
+
+
+def judge_held(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
+    """Task 4.10: what is held does not grow with the number of batches; and the network did run."""
+    given = case.given
+    places = entering(given)
+    if answer["counts"] != {name: values.size for name, values in places.items()}:
+        look = "Profile all batches first: the numbers that entered each layer are counted (4.8)."
+        return [Finding("not all that entered the layers was looked at", "", look)]
+    grown = answer["end"] - answer["half"]
+    batches = -(-given["images"]["shape"][0] // given["batch"])
+    least = min(values.size for values in places.values()) // batches * _BYTES
+    if grown <= least * batches // 4:  # who keeps that layer's alone has twice as much
+        return []
+    look = (
+        "What you hold grows with every batch: keep a count, a sum, a sum of squares and the "
+        "largest magnitude for each layer, and let the tensors go. (A sum of tensors that need "
+        "gradients holds all of them: take .item(), or look under torch.no_grad().)"
+    )
+    yours = f"{grown:,} bytes more after {batches} batches than half-way"
+    return [Finding(yours, "no more than half-way", look)]
 
 
 def judge_tidy(case: Case, answer: Mapping[str, Any]) -> list[Finding]:

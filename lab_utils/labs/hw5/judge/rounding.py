@@ -1,4 +1,4 @@
-"""Tasks 4.4 to 4.7: the nearest of 256 numbers, and the scale that leads there."""
+"""Tasks 4.3 to 4.7: the nearest of 256 numbers, and the scale that leads there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLOSE = 1e-4
 
 
 def judge_quantized(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
-    """Task 4.4: round and clamp."""
+    """Task 4.3: round and clamp."""
     values, scale = reals(case.given["values"]), case.given["scale"]
     if found := form_wrong(answer, values.shape, "int8"):
         return found

@@ -16,7 +16,7 @@ TASKS: tuple[Task, ...] = (
         "weight, limit, bits",
         "two counts: weights that saturate, weights that become 0",
     ),
-    Task("4.4", "from real to int8", 3, "quantized", "values, scale", "an int8 tensor"),
+    Task("4.3", "from real to int8", 3, "quantized", "values, scale", "an int8 tensor"),
     Task("4.5", "weights in int8", 2, "quantized_weights", "weight", _PAIR),
     Task("4.6", "the 3-sigma range", 2, "clipped_weights", "weight", _PAIR),
     Task(
@@ -30,7 +30,7 @@ TASKS: tuple[Task, ...] = (
     Task(
         "4.8",
         "what enters each layer",
-        6,
+        4,
         "profile",
         "net, batches",
         "a dict with a Seen for each layer, and for 'output'",
@@ -38,6 +38,14 @@ TASKS: tuple[Task, ...] = (
     Task(
         "4.9",
         "a network as you found it",
+        2,
+        "profile",
+        "net, batches",
+        "a dict with a Seen for each layer, and for 'output'",
+    ),
+    Task(
+        "4.10",
+        "nothing is kept",
         2,
         "profile",
         "net, batches",

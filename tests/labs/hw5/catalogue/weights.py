@@ -62,6 +62,33 @@ for name, parts in kept.items():
     found[name] = Seen(x.numel(), x.abs().max().item(), x.mean().item(), x.std().item())
 return found
 """
+#: Four numbers of every batch are kept, and put together at the end as Chan does.
+STREAMING = """\
+kept, was = {}, net.training
+def note(name, values):
+    x = values.detach().double().flatten()
+    few = [x.numel(), x.abs().max(), x.mean(), ((x - x.mean()) ** 2).sum()]
+    kept.setdefault(name, []).append(few)
+handles = [
+    module.register_forward_pre_hook(lambda _, inputs, name=name: note(name, inputs[0]))
+    for name, module in net.named_modules()
+    if type(module) in (nn.Conv2d, nn.Linear)
+]
+net.eval()
+with torch.inference_mode():
+    for batch in batches:
+        note("output", net(batch))
+for handle in handles:
+    handle.remove()
+net.train(was)
+found = {}
+for name, rows in kept.items():
+    n = sum(row[0] for row in rows)
+    mean = sum(row[0] * row[2] for row in rows) / n
+    squares = sum(row[3] + row[0] * (row[2] - mean) ** 2 for row in rows)
+    found[name] = Seen(n, max(row[1] for row in rows), mean, (squares / (n - 1)) ** 0.5)
+return found
+"""
 
 WRONG: list[Cell] = [
     cell("4.1", "divides by n", RANGE.replace("std()", "std(correction=0)"), "divides by n"),
@@ -99,13 +126,13 @@ WRONG: list[Cell] = [
         ),
         "turned round",
     ),
-    cell("4.4", "cut off", QUANTIZED.replace("torch.round", ""), "cut off"),
-    cell("4.4", "no clamp", QUANTIZED.replace(".clamp(-128, 127)", ""), "wrapped around"),
-    cell("4.4", "still floats", QUANTIZED.replace(".to(torch.int8)", ""), "still floats"),
-    cell("4.4", "divided", QUANTIZED.replace("* scale", "/ scale"), "real x scale"),
-    cell("4.4", "symmetric", QUANTIZED.replace("-128", "-127"), "from -128 to 127"),
+    cell("4.3", "cut off", QUANTIZED.replace("torch.round", ""), "cut off"),
+    cell("4.3", "no clamp", QUANTIZED.replace(".clamp(-128, 127)", ""), "wrapped around"),
+    cell("4.3", "still floats", QUANTIZED.replace(".to(torch.int8)", ""), "still floats"),
+    cell("4.3", "divided", QUANTIZED.replace("* scale", "/ scale"), "real x scale"),
+    cell("4.3", "symmetric", QUANTIZED.replace("-128", "-127"), "from -128 to 127"),
     cell(
-        "4.4",
+        "4.3",
         "in place",
         "values *= scale\nreturn values.round().clamp(-128, 127).to(torch.int8)",
         "not in place",
@@ -208,6 +235,31 @@ return (weight * scales.reshape(back)).round().to(torch.int8), scales
         "images themselves were changed",
     ),
     cell("4.9", "nothing at all", "return {}", "Profile all batches first", most=0),
+    cell("4.10", "keeps everything", PROFILE, "grows with every batch"),
+    cell(
+        "4.10",
+        "all batches first",
+        "batches = list(batches)\n" + STREAMING,
+        "grows with every batch",
+    ),
+    cell(
+        "4.10",
+        "keeps them as arrays",
+        PROFILE.replace(".flatten())", ".flatten().numpy().copy())").replace(
+            "torch.cat(parts)", "torch.cat([torch.tensor(p) for p in parts])"
+        ),
+        "grows with every batch",
+    ),
+    cell(
+        "4.10",
+        "keeps them as lists",
+        PROFILE.replace(".flatten())", ".flatten().tolist())").replace(
+            "torch.cat(parts)",
+            "torch.cat([torch.tensor(p, dtype=torch.float64) for p in parts])",
+        ),
+        "grows with every batch",
+    ),
+    cell("4.10", "nothing at all", "return {}", "Profile all batches first", most=0),
 ]
 RIGHT: list[Cell] = [
     cell(
@@ -233,7 +285,7 @@ return [saturated, zeroed]
 """,
     ),
     cell(
-        "4.4",
+        "4.3",
         "half up",
         "return torch.floor(values.double() * scale + 0.5).clamp(-128, 127).char()",
     ),
@@ -263,4 +315,5 @@ return torch.stack(parts), scales
     ),
     cell("4.8", "keeps everything", PROFILE),
     cell("4.9", "keeps everything", PROFILE),
+    cell("4.10", "sums of each batch", STREAMING),
 ]
