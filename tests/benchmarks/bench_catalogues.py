@@ -40,8 +40,6 @@ from tests.labs.lab4a.catalogue import Change
 from tests.labs.lab4a.class_of_four import solved
 from tests.support.catalogue import Cell
 
-#: Notebooks of a lab that are handed in, where they are not all: 06 trains for minutes.
-ONLY = {"project": ("05_selection",)}
 _ROUNDED = 0.005  # points in grades.csv have two digits
 DIFFERENCES = ROOT / "build" / "catalogues.txt"
 
@@ -111,9 +109,9 @@ def _version(lab: Lab, one: Cell | Change, most: float) -> Version:
 
 
 def tasks_of(lab: Lab) -> list[Task]:
-    """The tasks of the notebooks that are handed in: 05_selection has the tasks 5.1, 5.2, …"""
-    first = tuple(f"{int(name[:2])}." for name in ONLY.get(lab.id, ()))
-    return [task for task in lab.tasks if not first or task.id.startswith(first)]
+    """Those that code answers; what was measured at home has a catalogue of tables."""
+    measured = {file.name for file in lab.files if file.measured}
+    return [task for task in lab.tasks if task.asks not in measured]
 
 
 def students_of(versions: Sequence[Version]) -> list[list[Version]]:
@@ -144,18 +142,21 @@ def _hand_in(folder: Path, lab: Lab, versions: Sequence[Version], number: int) -
         version.put_into(books)
     with zipfile.ZipFile(folder / f"{_name(number)}.zip", "w") as file:
         for name, book in books.items():
-            if name in ONLY.get(lab.id, (name,)):
+            # Notebooks that are another lab's have their own catalogue: 05_… has the tasks 5.1, …
+            if any(task.id.startswith(f"{int(name[:2])}.") for task in lab.tasks):
                 file.writestr(f"{name}.ipynb", nbformat.writes(book))
 
 
 def different(row: Mapping[str, str], lab: Lab, versions: Sequence[Version]) -> dict[str, str]:
     """The tasks whose points are not what they should be, and the points."""
     by_task = {version.task.id: version for version in versions}
+    also = getattr(import_module(f"tests.labs.{lab.id}.catalogue"), "ALSO", {})
+    costs_too = {task for version in versions for task in also.get(version.name, ())}
     functions = {version.task.asks for version in versions}
     found = {}
     for task in tasks_of(lab):
         points, own = float(row[task.id] or 0), by_task.get(task.id)
-        if own is None and task.asks in functions:
+        if own is None and (task.asks in functions or task.id in costs_too):
             continue  # another task about the same function: its catalogue says nothing about it
         share = own.most if own else 1
         right = points == task.points if share == 1 else points <= share * task.points + _ROUNDED

@@ -40,14 +40,14 @@ def write_nodes(module: fx.GraphModule, file: str = "nodes.csv") -> str:
     Where nothing was noted, since an operator before it failed, nothing is written either.
 
     Raises:
-        LabError: no operator has a note; the message names the first one.
+        LabError: no node has a note; the message names the first one.
     """
     rows: list[Sequence[Any]] = [COLUMNS]
-    operators = [node for node in module.graph.nodes if node.op.startswith("call_")]
-    if operators and not any({"shape", "latency"} <= node.meta.keys() for node in operators):
-        why = f"node {operators[0].name} has no shape and no latency yet"
+    nodes = list(module.graph.nodes)
+    if not any({"shape", "latency"} & node.meta.keys() for node in nodes):
+        why = f"node {nodes[0].name} has no shape and no latency yet"
         raise LabError(f"{why}: run NodeProp(module).propagate(…) first")
-    for place, node in enumerate(module.graph.nodes):
+    for place, node in enumerate(nodes):
         shape, latency = node.meta.get("shape"), node.meta.get("latency")
         target = name_of(node.target) if node.op == "call_function" else node.target
         told = "" if shape is None else list(shape)

@@ -112,7 +112,13 @@ WRONG = (
     ),
     _swap("1.3", "never once", "if once:", "if False:", "runs once"),
     _swap("1.3", "the time of day", "(clock() - start)", "clock()", "what passed between"),
-    _swap("1.3", "the wall clock", "clock()", "time.perf_counter()", "pretended clock"),
+    _swap(
+        "1.3",
+        "the wall clock",
+        "clock()",
+        '__import__("time").perf_counter()',
+        "pretended clock",
+    ),
     _swap(
         "1.3",
         "the first counts",
@@ -403,4 +409,15 @@ EQUIVALENT = (
     ("1.4", "without list", "a torch.Size is told as the list of its numbers"),
     ("1.5", "nothing is returned", _OTHER),
     ("1.5", "node.meta['shape'] = ", _OTHER),
+)
+
+#: Tasks that a mistake costs as well: who notes nothing has no table of it either.
+ALSO = dict.fromkeys(
+    (
+        "PyTorch's own interpreter",
+        "PyTorch's own interpreter, under another name",
+        "a child of PyTorch's own interpreter",
+        "ShapeProp",
+    ),
+    ("1.7",),
 )
