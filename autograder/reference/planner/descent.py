@@ -69,8 +69,11 @@ def _large_repeated(search: Search, fates: Sequence[int]) -> list[int]:
 def _repeatable(search: Search) -> list[Maker]:
     """The makers whose values may all be rebuilt for each use."""
     free = set(search.free)
+    last = max((search.step.values[v].last_late for v in free), default=-1)
     return [
-        m for m in search.step.makers if m.draw is None and m.values and free.issuperset(m.values)
+        m
+        for m in search.step.makers
+        if m.draw is None and m.values and free.issuperset(m.values) and m.deadline >= last
     ]
 
 

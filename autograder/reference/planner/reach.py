@@ -10,6 +10,8 @@ from autograder.reference.values import Step
 
 #: Bounds a search: needs that it looks at. What it has proven until then counts.
 NEEDS = 20_000
+#: Bounds the first search: needs times nodes of the step.
+NODE_VISITS = 9_000_000
 #: So many of the largest values are looked at where all are too many.
 LARGEST = 120
 #: Entries of a timetable that are tried without.
@@ -39,21 +41,24 @@ class _Reach:
     def run(self) -> Choice:
         step, least = self.search.step, self.floor.nbytes
         everything = Backwards(step, len(step.values) + len(step.makers))
-        targets = dict.fromkeys((self.wanted, least, (self.wanted + least) // 2))
-        for enough in targets:
-            if self._look(everything, enough):
-                return self.best
-        if self._look(Backwards(step, LARGEST), self.wanted):
+        few = min(NEEDS, NODE_VISITS // max(len(step.order), 1))
+        if self._look(everything, self.wanted, few):
             return self.best
         self.best = min(self.best, self.search.descend(self.best), key=self.search.rank)
+        if self.best.result.peak <= self.search.budget:
+            return self.best
+        for enough in dict.fromkeys((self.wanted, least, (self.wanted + least) // 2)):
+            if self._look(everything, enough, NEEDS):
+                return self.best
+        self._look(Backwards(step, LARGEST), self.wanted, NEEDS)
         return self.best
 
-    def _look(self, backwards: Backwards, enough: int) -> bool:
+    def _look(self, backwards: Backwards, enough: int, limit: int) -> bool:
         """Whether this search ended the matter: a plan that is wanted, or proof against it."""
-        found = backwards.search(enough, NEEDS)
+        found = backwards.search(enough, limit)
         self._take(found)
         if found.nbytes > max(enough, self.floor.nbytes):
-            self.floor = certificate(backwards, found, enough, NEEDS // 10)
+            self.floor = certificate(backwards, found, enough, limit)
         return self.best.result.peak <= max(self.search.budget, self.floor.nbytes)
 
     def _take(self, found: Found) -> None:
