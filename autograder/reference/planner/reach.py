@@ -14,6 +14,8 @@ NEEDS = 20_000
 NODE_VISITS = 9_000_000
 #: So many of the largest values are looked at where all are too many.
 LARGEST = 120
+#: Share of its time that the descent has where a plan is there already.
+GIVEN = 0.6
 #: Entries of a timetable that are tried without.
 TRIES = 300
 
@@ -35,17 +37,19 @@ def best_choice(step: Step, budget: int) -> tuple[Choice, Floor]:
 
 class _Reach:
     def __init__(self, search: Search, choice: Choice, floor: Floor) -> None:
-        self.search, self.best, self.floor = search, choice, floor
+        self.search, self.start, self.best, self.floor = search, choice, choice, floor
         self.wanted = max(search.budget, floor.nbytes)
 
     def run(self) -> Choice:
-        step, least = self.search.step, self.floor.nbytes
+        step, least, budget = self.search.step, self.floor.nbytes, self.search.budget
         everything = Backwards(step, len(step.values) + len(step.makers))
         few = min(NEEDS, NODE_VISITS // max(len(step.order), 1))
-        if self._look(everything, self.wanted, few):
+        if self._look(everything, self.wanted, few) and self.best.result.peak > budget:
             return self.best
-        self.best = min(self.best, self.search.descend(self.best), key=self.search.rank)
-        if self.best.result.peak <= self.search.budget:
+        # Fates mostly lead to a cheaper plan than a timetable, where they lead to one at all.
+        share = GIVEN if self.best.result.peak <= budget else 1
+        self.best = min(self.best, self.search.descend(self.start, share), key=self.search.rank)
+        if self.best.result.peak <= budget:
             return self.best
         for enough in dict.fromkeys((self.wanted, least, (self.wanted + least) // 2)):
             if self._look(everything, enough, NEEDS):
