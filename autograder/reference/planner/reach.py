@@ -10,7 +10,7 @@ from autograder.reference.values import Step
 
 #: Bounds a search: needs that it looks at. What it has proven until then counts.
 NEEDS = 20_000
-#: Bounds the first search: needs times nodes of the step.
+#: Bounds the first search: needs times nodes of the step. Later ones may take four times that.
 NODE_VISITS = 9_000_000
 #: So many of the largest values are looked at where all are too many.
 LARGEST = 120
@@ -44,6 +44,7 @@ class _Reach:
         step, least, budget = self.search.step, self.floor.nbytes, self.search.budget
         everything = Backwards(step, len(step.values) + len(step.makers))
         few = min(NEEDS, NODE_VISITS // max(len(step.order), 1))
+        many = min(NEEDS, 4 * few)
         if self._look(everything, self.wanted, few) and self.best.result.peak > budget:
             return self.best
         # Fates mostly lead to a cheaper plan than a timetable, where they lead to one at all.
@@ -52,9 +53,9 @@ class _Reach:
         if self.best.result.peak <= budget:
             return self.best
         for enough in dict.fromkeys((self.wanted, least, (self.wanted + least) // 2)):
-            if self._look(everything, enough, NEEDS):
+            if self._look(everything, enough, many):
                 return self.best
-        self._look(Backwards(step, LARGEST), self.wanted, NEEDS)
+        self._look(Backwards(step, LARGEST), self.wanted, many)
         return self.best
 
     def _look(self, backwards: Backwards, enough: int, limit: int) -> bool:
