@@ -39,6 +39,7 @@ class Pins:
         latest = self._latest_rerun()
         for index, maker in enumerate(self.makers):
             reason = self._reason(maker, latest[index])
+            maker.deadline = self._deadline(maker)
             if (read := self.first_read.get(index, NEVER)) < maker.places[-1]:
                 reader, writer = self.at.order[read].name, maker.nodes[-1].name
                 reason = f"{reader} reads it before {writer} overwrites it"
@@ -67,6 +68,10 @@ class Pins:
                 source = self.at.values[read].maker
                 latest[source] = max(latest[source], latest[index])
         return latest
+
+    def _deadline(self, maker: Maker) -> int:
+        reads = {s for node in maker.nodes for r in needed_inputs(node) for s in self.at.memory[r]}
+        return min((w for s in reads for w in self.late_writers.get(s, [])), default=NEVER)
 
     def _reason(self, maker: Maker, latest: int) -> str | None:
         own = {self.at.storage_of[index] for index in maker.values}

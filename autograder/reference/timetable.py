@@ -147,14 +147,15 @@ class _Table:
         for (_, maker), steps in zip(self.table, self.runs, strict=True):
             last[maker] = steps
         found = []
+        state = self.simulator.state_bytes
         for index, steps in last.items():
-            maker, state = self.step.makers[index], self.simulator.state_bytes
-            if maker.draw is not None:
-                drawn = maker.places[maker.draw]
+            made = self.step.makers[index]
+            if made.draw is not None:
+                drawn = made.places[made.draw]
                 packed = packs(self.step, index, state)
                 first = self.at[drawn] + packed
-                read = steps[maker.places[0] if packed else drawn]
-                found.append((first, read, maker.packed_bytes if packed else state))
+                read = steps[made.places[0] if packed else drawn]
+                found.append((first, read, made.packed_bytes if packed else state))
         return found
 
 

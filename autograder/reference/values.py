@@ -57,6 +57,8 @@ class Maker:
     """The same with the place of its first reading node."""
     given: dict[fx.Node, None] = field(default_factory=dict)
     """Placeholders that it reads, through views too, in the order of reading."""
+    deadline: int = NEVER
+    """The place of the first node after forward that overwrites what it reads."""
     draw: int | None = None
     """Which of ``nodes`` draws random numbers that can be drawn again, if any."""
     packed_bytes: int = 0

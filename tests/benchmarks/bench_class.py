@@ -144,9 +144,14 @@ def benchmarks() -> Iterator[Row]:
         with (home / "grades" / LAB / "grades.csv").open(encoding="utf-8", newline="") as file:
             rows = {row["student"]: row for row in csv.DictReader(file)}
         names = [_name("honest", number).replace(" ", "-") for number in range(HONEST)]
-        right = sum(_is_right(rows[name], number) for number, name in enumerate(names))
+        wrong = [
+            f"{name} ({_change(number).name})"
+            for number, name in enumerate(names)
+            if name not in rows or not _is_right(rows[name], number)
+        ]
     name = f"grade, honest ones of a class with {len(rows) - HONEST} others"
-    yield Row(name, right, "all of them", HONEST, "students", goal=1, higher_is_better=True)
+    right, note = HONEST - len(wrong), ", ".join(wrong)
+    yield Row(name, right, "all of them", HONEST, "students", 1, higher_is_better=True, note=note)
     costs = {}
     for kind in ("honest", "attacked"):
         with tempfile.TemporaryDirectory(prefix="bench-") as temporary:

@@ -41,11 +41,13 @@ PICTURE = Path(__file__).parents[2] / "build" / "recompute.png"
 MIN_CUT_BUDGETS = (1.0, 0.6, 0.4, 0.2)
 OUR_SHARES = (0.95, 0.9, 0.8, 0.7, 0.6)
 """Of the peak: plans that we also offer. Less memory may be faster: more of it stays in caches."""
-ROUNDS = 4
-DUELS = 6
+ROUNDS = 3
+DUELS = 5
 NEAR = 0.05
-"""Where two times are as close as this, both are measured as often again, and again."""
-CHAMPIONS = 3
+"""Where two times are as close as this, both are measured as often again."""
+MATCHES = 2
+RESNET_ROUNDS = 8
+CHAMPIONS = 2
 """Our fastest plans against an opponent, timed anew beside it so that luck has no say."""
 
 RIVALRIES: dict[str, Callable[[], Workload]] = {
@@ -180,7 +182,7 @@ def _duel(rival: Point, ours: list[Point]) -> tuple[Point, Point]:
         return rival, Point("no plan of ours", Timed(lambda: None), 0)
     champions = sorted(within, key=lambda point: point.seconds)[:CHAMPIONS]
     rival, *champions = (point.anew() for point in (rival, *champions))
-    for _ in range(3):
+    for _ in range(MATCHES):
         _time([rival, *champions], DUELS)
         best = min(champions, key=lambda point: point.seconds)
         if abs(best.seconds / rival.seconds - 1) > NEAR:
@@ -254,7 +256,7 @@ def _resnet_152() -> Iterator[Row]:
     yield Row("ResNet-152: peak above static", above, "original", model.above_static, "B", 0.55)
     base = Point("original", Timed(our_step(model.case.graph, model.case)), 0)
     ours = Point("ours", Timed(our_step(graph, model.case)), 0)
-    _time([base, ours], 2 * ROUNDS)
+    _time([base, ours], RESNET_ROUNDS)
     title, note = "ResNet-152: step", _note(ours, base)
     yield Row(title, ours.seconds, "original", base.seconds, "CPU s", 1.10, note=note)
     different, count = _differences(graph, model.case)

@@ -16,12 +16,13 @@ from torch import fx, nn
 
 from autograder.labs.project import reference
 from autograder.reference.analysis import step_of
-from autograder.reference.apply import rewrite_with
+from autograder.reference.apply import rewrite_by, rewrite_with
 from autograder.reference.planner.costs import estimated_seconds
 from autograder.reference.planner.floor import lowest_peak
 from autograder.reference.planner.plan import apply, plan
 from autograder.reference.planner.search import Search
 from autograder.reference.simulate import Fate, Simulator
+from autograder.reference.timetable import Timetable, cheaper, simulate_table
 from autograder.reference.values import Step
 from lab_utils.labs.project.ask.candidates import fields_of
 from lab_utils.steps import estimate as costs
@@ -118,6 +119,53 @@ def test_any_choice_on_real_models(name: str) -> None:
     assert measured_peak(graph, case(name).values) == peak_in_program_order(graph)
 
 
+def some_table(step: Step, draw: random.Random) -> Timetable:
+    """Any timetable that is allowed, sensible or not, without what nobody reads."""
+    late = min([v.first_late for v in step.values] + [len(step.order)])
+    found = []
+    for index, maker in enumerate(step.makers):
+        last = min(maker.deadline, len(step.order) - 1)
+        if last >= late and all(step.values[v].pinned is None for v in maker.values):
+            found += [(draw.randint(late, last), index) for _ in range(draw.randint(0, 3))]
+    return cheaper(Simulator(step), tuple(sorted(set(found))), 0, tries=0)
+
+
+@settings(max_examples=100, phases=WITHOUT_SHRINKING)
+@given(random_step_graph(clones=False, control=False, random_numbers=True), st.integers(0, 2**32))
+def test_any_timetable_computes_the_same_bits_with_the_simulated_peak(
+    graph: fx.Graph, seed: int
+) -> None:
+    assert_table_is_sound(graph, example_values(graph), seed)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_any_timetable_on_real_models(name: str) -> None:
+    assert_table_is_sound(case(name).graph, case(name).values, seed=1)
+
+
+def assert_table_is_sound(graph: fx.Graph, values: dict[str, torch.Tensor], seed: int) -> None:
+    step = step_of(graph, {})
+    table = some_table(step, random.Random(seed))
+    rewritten = rewrite_by(step, table).graph
+    wanted = seeded_run(graph, values, program_order(graph))
+    for order in (program_order, as_soon_as_possible):
+        assert_same(wanted, seeded_run(rewritten, values, order(rewritten)))
+    assert simulate_table(Simulator(step), table).peak == peak_in_program_order(rewritten)
+
+
+@pytest.mark.parametrize("name", ["llm_mlp", "attention", "bert_dropout", "resnet", "in_place"])
+def test_a_budget_is_met_or_refuted(name: str) -> None:
+    """From what one node needs alone up to the peak, closer where it is narrow."""
+    graph = case(name).graph
+    seconds = estimated_seconds(graph)
+    floor, peak = lowest_peak(step_of(graph, seconds)).nbytes, peak_in_program_order(graph)
+    for share in (0, 0.02, 0.06, 0.2):
+        found = plan(graph, int(floor + share * (peak - floor)), seconds)
+        assert found.peak == peak_in_program_order(apply(found))
+        assert found.fits or found.peak == found.floor.nbytes > found.budget, str(found)
+        assert found.floor.nbytes == sum(held.nbytes for held in found.floor.held)
+
+
 @pytest.mark.parametrize("name", ["llm_mlp", "bert_dropout", "resnet"])
 @pytest.mark.parametrize("share", [0.7, 0.4])
 def test_plan_meets_its_budget(name: str, share: float) -> None:
@@ -137,9 +185,9 @@ def test_plan_meets_its_budget(name: str, share: float) -> None:
     ("work", "share"),
     [
         (distilbert_small, 0.6),
-        (distilbert_small, 0.3),
+        (distilbert_small, 0.27),
         (mobilenet_small, 0.45),
-        (mobilenet_small, 0.35),
+        (mobilenet_small, 0.33),
         (mamba_small, 0.6),
         (mamba_small, 0.45),
     ],

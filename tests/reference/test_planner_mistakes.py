@@ -13,6 +13,7 @@ from torch import fx, nn
 from autograder.reference.analysis import step_of
 from autograder.reference.apply import rewrite_with
 from autograder.reference.mutwo import describe, greedy
+from autograder.reference.planner import descent, reach
 from autograder.reference.planner.costs import estimated_seconds
 from autograder.reference.planner.floor import lowest_peak
 from autograder.reference.planner.plan import apply, plan
@@ -180,7 +181,8 @@ def test_the_floor_is_a_certificate() -> None:
     """What it names is alive at its step in every plan; together it has the floor's bytes."""
     graph = case("bert_dropout").graph
     made = plan(graph, 1000, estimated_seconds(graph))
-    assert sum(held.nbytes for held in made.floor.held) == made.floor.nbytes
+    floor = lowest_peak(made.step)
+    assert sum(held.nbytes for held in floor.held) == floor.nbytes <= made.floor.nbytes
     for fates in ((Fate.DROPPED,) * len(made.fates), made.fates):
         allowed = [
             fate if value.pinned is None else Fate.KEPT
@@ -188,23 +190,38 @@ def test_the_floor_is_a_certificate() -> None:
         ]
         rewritten = rewrite_with(made.step, allowed).graph
         line = live_bytes(rewritten, program_order(rewritten))
-        place = next(i for i, n in enumerate(line.schedule.order) if n.name == made.floor.at)
+        place = next(i for i, n in enumerate(line.schedule.order) if n.name == floor.at)
         alive = {life.storage.owner.name.removesuffix("_recomp") for life in line.alive(place)}
-        assert {held.name.partition(":")[0] for held in made.floor.held} <= alive
+        assert {held.name.partition(":")[0] for held in floor.held} <= alive
 
 
-def test_a_budget_that_is_missed_above_the_floor_is_told_as_such() -> None:
-    """The best plan's peak, what is in memory then, and that no single change leads lower."""
+def test_a_budget_that_no_plan_meets_is_refuted_in_words() -> None:
+    """No node needs so much alone: what one needs, and what each way to have it there holds."""
     graph = case("llm_mlp").graph
+    alone = lowest_peak(step_of(graph, {})).nbytes
+    made = plan(graph, alone, estimated_seconds(graph))
+    floor, text = made.floor, str(made)
+    assert alone < floor.nbytes == made.peak
+    assert "is below the floor of" in text
+    assert f"Ways to have that there: {len(floor.ways)}, and each holds as much or more" in text
+    assert re.search(r"needs l\d_add, \w+ at once\. Ways", text)
+    assert re.search(r"The cheapest is to keep l\d_\w+ over d_\w+: [\d.]+ KB, where", text)
+    assert re.search(r"to rebuild \w+ right before d_\w+: [\d.]+ KB", "; ".join(floor.ways))
+    assert sum(held.nbytes for held in floor.held) == floor.nbytes
+    rewritten = apply(made)
+    line = live_bytes(rewritten, program_order(rewritten))
+    at = next(i for i, n in enumerate(line.schedule.order) if n.name == floor.at)
+    assert line.total[at] == floor.nbytes  # the plan takes one of the cheapest ways
+
+
+def test_a_step_that_is_too_large_for_a_proof_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = case("llm_mlp").graph
+    monkeypatch.setattr(reach, "NEEDS", 0)
+    monkeypatch.setattr(descent, "LOOKS", 10)
     made = plan(graph, lowest_peak(step_of(graph, {})).nbytes, estimated_seconds(graph))
-    assert not made.fits  # the planner has become better? Then another graph is needed here.
-    assert "no plan was found" in str(made)
+    assert not made.fits
+    assert "too large to prove that there is none" in str(made)
     assert made.at_peak() in str(made)
-    assert made.why_not_lower() in str(made)
-    assert "no single change leads lower" in made.why_not_lower()
-    peaks = re.findall(r"(\w+) (?:kept|rebuilt): ([\d.]+) KB at", made.why_not_lower())
-    assert peaks
-    assert all(float(peak) >= round(made.peak / 1000, 2) for _, peak in peaks)
 
 
 def test_gradients_at_the_optimizer_are_named() -> None:

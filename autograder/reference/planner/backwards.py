@@ -70,7 +70,8 @@ class Backwards:
         """The last place at which a value is in memory in every plan (of the forward pass)."""
         self.late = min([v.first_late for v in step.values] + [len(step.order)])
         self._held(simulator)
-        self.fixed = self.stays = 0
+        self.stays = 0
+        """Values that are kept in every plan, and what drawn masks leave."""
         for index, value in enumerate(step.values):
             if value.pinned is not None:
                 self.stays |= 1 << index
@@ -196,6 +197,8 @@ class Backwards:
         makers = dict.fromkeys(self.step.values[i].maker for i in members(free))
         rebuilt = []
         for maker in makers:
+            if place > self.step.makers[maker].deadline:
+                continue
             move = self._rebuild(need, maker)
             if move.nbytes <= enough and not move.before.values & ~values:
                 yield move  # less is needed before it, and nothing more: better than all others

@@ -32,13 +32,16 @@ class Change(NamedTuple):
     nbytes: int
 
 
-def descend(search: Search, start: Choice) -> Choice:
-    """A choice within the budget, or the best that was found: from ``start`` or from blocks."""
+def descend(search: Search, start: Choice, share: float = 1) -> Choice:
+    """A choice within the budget, or the best that was found: from ``start`` or from blocks.
+
+    ``share`` of the simulations that it may make otherwise.
+    """
     inside = _inside_blocks(search)
     starts = [start, search.simulated(inside), search.simulated(_large_repeated(search, inside))]
     best = start
     for begin in starts:
-        best = min(best, _Descent(search, begin, 1 / len(starts)).run(), key=search.rank)
+        best = min(best, _Descent(search, begin, share / len(starts)).run(), key=search.rank)
         if best.result.peak <= search.budget:
             break
     return best
@@ -69,8 +72,11 @@ def _large_repeated(search: Search, fates: Sequence[int]) -> list[int]:
 def _repeatable(search: Search) -> list[Maker]:
     """The makers whose values may all be rebuilt for each use."""
     free = set(search.free)
+    last = max((search.step.values[v].last_late for v in free), default=-1)
     return [
-        m for m in search.step.makers if m.draw is None and m.values and free.issuperset(m.values)
+        m
+        for m in search.step.makers
+        if m.draw is None and m.values and free.issuperset(m.values) and m.deadline >= last
     ]
 
 

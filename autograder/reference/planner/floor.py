@@ -112,15 +112,13 @@ def certificate(search: Backwards, found: Found, enough: int, limit: int) -> Flo
     ways = sorted(blocked, key=lambda words: (blocked[words][1].nbytes, words))
     place, held = _moment(search, *blocked[ways[0]])
     node, start = search.step.order[place], search.step.order[found.start]
-    wanted = sorted(members(search.held[found.start]), key=lambda i: -search.sizes[i])
-    names = ", ".join(_name(search, i) for i in wanted[:TOLD]) or "nothing of forward"
-    more = f" and {len(wanted) - TOLD} more" if len(wanted) > TOLD else ""
+    wanted = _names(search, search.held[found.start])
     return Floor(
         found.nbytes,
         node.name,
         str(node.meta["phase"]),
         _in_order(held),
-        f"{start.name} ({start.meta['phase']}), which needs {names}{more} at once",
+        f"{start.name} ({start.meta['phase']}), which needs {wanted} at once",
         tuple(f"{words}: {size(blocked[words][1].nbytes)}" for words in ways),
     )
 
@@ -140,10 +138,19 @@ def _way(search: Backwards, need: Need, move: Move) -> str:
     if move.maker is not None:
         maker = search.step.makers[move.maker].name
         return f"to rebuild {maker} right before {order[need.place].name}"
-    if move.before.place != ARRIVED:
-        return f"to keep all of it over {order[need.place - 1].name}"
-    place = int(search.in_forward(need.values).argmax())
-    return f"to keep all of it from the forward pass, over {order[place].name}"
+    if move.before.place == ARRIVED:
+        place = int(search.in_forward(need.values).argmax())
+        idle = sum(1 << i for i in members(need.values) if search.until[i] < place)
+        return f"to keep {_names(search, idle)} from the forward pass, over {order[place].name}"
+    over = need.place - 1
+    return f"to keep {_names(search, need.values & ~search.held[over])} over {order[over].name}"
+
+
+def _names(search: Backwards, values: int) -> str:
+    """The largest of ``values`` by name, the others counted."""
+    largest = sorted(members(values), key=lambda i: (-search.sizes[i], i))
+    more = f" and {len(largest) - TOLD} more" if len(largest) > TOLD else ""
+    return (", ".join(_name(search, i) for i in largest[:TOLD]) or "nothing of forward") + more
 
 
 def _moment(search: Backwards, need: Need, move: Move) -> tuple[int, list[Held]]:

@@ -10,8 +10,12 @@ from autograder.reference.values import Step
 
 #: Bounds a search: needs that it looks at. What it has proven until then counts.
 NEEDS = 20_000
+#: Bounds the first search: needs times nodes of the step. Later ones may take four times that.
+NODE_VISITS = 9_000_000
 #: So many of the largest values are looked at where all are too many.
 LARGEST = 120
+#: Share of its time that the descent has where a plan is there already.
+GIVEN = 0.6
 #: Entries of a timetable that are tried without.
 TRIES = 300
 
@@ -33,27 +37,33 @@ def best_choice(step: Step, budget: int) -> tuple[Choice, Floor]:
 
 class _Reach:
     def __init__(self, search: Search, choice: Choice, floor: Floor) -> None:
-        self.search, self.best, self.floor = search, choice, floor
+        self.search, self.start, self.best, self.floor = search, choice, choice, floor
         self.wanted = max(search.budget, floor.nbytes)
 
     def run(self) -> Choice:
-        step, least = self.search.step, self.floor.nbytes
+        step, least, budget = self.search.step, self.floor.nbytes, self.search.budget
         everything = Backwards(step, len(step.values) + len(step.makers))
-        targets = dict.fromkeys((self.wanted, least, (self.wanted + least) // 2))
-        for enough in targets:
-            if self._look(everything, enough):
-                return self.best
-        if self._look(Backwards(step, LARGEST), self.wanted):
+        few = min(NEEDS, NODE_VISITS // max(len(step.order), 1))
+        many = min(NEEDS, 4 * few)
+        if self._look(everything, self.wanted, few) and self.best.result.peak > budget:
             return self.best
-        self.best = min(self.best, self.search.descend(self.best), key=self.search.rank)
+        # Fates mostly lead to a cheaper plan than a timetable, where they lead to one at all.
+        share = GIVEN if self.best.result.peak <= budget else 1
+        self.best = min(self.best, self.search.descend(self.start, share), key=self.search.rank)
+        if self.best.result.peak <= budget:
+            return self.best
+        for enough in dict.fromkeys((self.wanted, least, (self.wanted + least) // 2)):
+            if self._look(everything, enough, many):
+                return self.best
+        self._look(Backwards(step, LARGEST), self.wanted, many)
         return self.best
 
-    def _look(self, backwards: Backwards, enough: int) -> bool:
+    def _look(self, backwards: Backwards, enough: int, limit: int) -> bool:
         """Whether this search ended the matter: a plan that is wanted, or proof against it."""
-        found = backwards.search(enough, NEEDS)
+        found = backwards.search(enough, limit)
         self._take(found)
         if found.nbytes > max(enough, self.floor.nbytes):
-            self.floor = certificate(backwards, found, enough, NEEDS // 10)
+            self.floor = certificate(backwards, found, enough, limit)
         return self.best.result.peak <= max(self.search.budget, self.floor.nbytes)
 
     def _take(self, found: Found) -> None:

@@ -60,9 +60,9 @@ class Search:
         found = [self.prune(choice) for choice in found]
         return self.improve(min(found, key=self.rank))
 
-    def descend(self, choice: Choice) -> Choice:
-        """Within the budget at any price; then the price goes down."""
-        lower = descend(self, choice)
+    def descend(self, choice: Choice, share: float = 1) -> Choice:
+        """Within the budget at any price, in a share of the time; then the price goes down."""
+        lower = descend(self, choice, share)
         self.evaluations = max(self.evaluations, FEWEST)
         return min(choice, self.improve(self.prune(lower)), key=self.rank)
 
