@@ -255,25 +255,25 @@ HIDDEN: Settings = {
     },
     "2.8": {
         "a third system": [
-            (THIRD.name, SMALLER, JOB, 16, None),
-            (THIRD.name, SMALLER, JOB, 16, 80),
-            (THIRD.name, SMALLER, JOB, 16, "three per cent less"),
+            (THIRD.name, SMALLER, FEW, 16, None),
+            (THIRD.name, SMALLER, FEW, 16, 80),
+            (THIRD.name, SMALLER, FEW, 16, "three per cent less"),
         ],
         "eight by eight": [
-            (SLOW_SPINE.name, SMALLER, JOB, 16, 100),
-            (SLOW_SPINE.name, SMALLER, JOB, 16, 40),
-            (SLOW_SPINE.name, SMALLER, JOB, 16, "to the last byte"),
-            (SLOW_SPINE.name, SMALLER, JOB, 16, "three per cent less"),
+            (SLOW_SPINE.name, SMALLER, FEW, 16, 100),
+            (SLOW_SPINE.name, SMALLER, FEW, 16, 40),
+            (SLOW_SPINE.name, SMALLER, FEW, 16, "to the last byte"),
+            (SLOW_SPINE.name, SMALLER, FEW, 16, "three per cent less"),
         ],
         "one switch": [
-            (FLAT.name, SMALLER, JOB, 16, 80),
-            (FLAT.name, SMALLER, JOB, 16, None),
-            (FLAT.name, SMALLER, JOB, 16, "to the last byte"),
+            (FLAT.name, SMALLER, FEW, 16, 80),
+            (FLAT.name, SMALLER, FEW, 16, None),
+            (FLAT.name, SMALLER, FEW, 16, "to the last byte"),
         ],
         "just enough memory, and too little": [
-            (THIRD.name, SMALLER, JOB, 16, "to the last byte"),
-            (THIRD.name, SMALLER, JOB, 16, "three per cent less"),
-            (THIRD.name, SMALLER, JOB, 16, 3),
+            (THIRD.name, SMALLER, FEW, 16, "to the last byte"),
+            (THIRD.name, SMALLER, FEW, 16, "three per cent less"),
+            (THIRD.name, SMALLER, FEW, 16, 3),
         ],
     },
     "2.9": {

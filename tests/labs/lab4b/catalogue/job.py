@@ -299,6 +299,10 @@ WRONG: list[Cell] = [
     cell("2.8", "always the same", "return Strategy(4, 16, 1, 1, True)", ""),
     swap("2.8", "not to the last byte", _BEST, "row.nbytes >", "row.nbytes >=",
          "to the last byte"),
+    cell("2.8", "the largest dp that fits",
+         "fits = [r for r in rows if room is None or r.nbytes <= room * 1e9]\n"
+         "most = max(fits, key=lambda r: (r.strategy.dp, not r.strategy.recompute), default=None)\n"
+         "return most and most.strategy", "Another row that fits is faster"),
     # 2.9
     swap("2.9", "upside down", _TURNING, "return 2**low", "return 2**-low", "Upside down"),
     swap("2.9", "never none", _TURNING, "    return None\n", "    pass\n", "return None"),
@@ -327,6 +331,17 @@ WRONG: list[Cell] = [
          "does fit here"),
     swap("2.11", "the job of the course", _WINNER, "(model, job, strategy, machine",
          "(model, JOB, strategy, machine", "Another one that fits is faster"),
+    cell("2.11", "the largest dp that fits",
+         "machine = read_system('m', network, system, 1)\n"
+         "fits = [s for s in strategies(machine.ranks) if room is None\n"
+         "        or device_memory(model, job, s, 16).total <= room * 1e9]\n"
+         "return max(fits, key=lambda s: (s.dp, not s.recompute), default=None)",
+         "What wins elsewhere need not win"),
+    cell("2.11", "tp is as large as a box",
+         "machine = read_system('m', network, system, 1)\n"
+         "tp = machine.dims[0].size\n"
+         "return Strategy(machine.ranks // tp, tp, recompute=room is not None)",
+         "What wins elsewhere need not win"),
     cell("2.11", "always the same", "return Strategy(8, 4)", ""),
     cell("2.11", "a name", "return '8_4_1_1_0'", "Return a Strategy"),
     # 2.12
