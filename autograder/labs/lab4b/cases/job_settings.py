@@ -201,6 +201,7 @@ HIDDEN: Settings = {
         "dimensions of one": [
             ("all_reduce", 5 * MIB, _dim(RING, 1, 11, 70), _dim(SWITCH, 4, 11, 70)),
             ("all_reduce", 5 * MIB, _dim(FULLY_CONNECTED, 1, 13, 71), _dim(RING, 6, 13, 71, 2)),
+            ("all_reduce", 5 * MIB, _dim(FULLY_CONNECTED, 2, 13, 7100), _dim(SWITCH, 1, 13, 71)),
         ],
     },
     "2.5": {
@@ -277,11 +278,17 @@ HIDDEN: Settings = {
         ],
     },
     "2.9": {
-        "more traffic, less compute": [(_job(9, 2.5), _job(4, 8.5))],
+        "more traffic, less compute": [
+            (_job(9, 2.5), _job(4, 8.5)),
+            (_job(4.01, 1), _job(4, 8)),
+            (_job(4.01, 1), _job(4, 16)),
+        ],
         "slower links": [
             (_job(5, 4), _job(6, 1)),
             (_job(8, 0.5), _job(7.5, 3)),
             (_job(3, 2), _job(4, 7)),
+            (_job(2000, 1), _job(1000, 2.4)),
+            (_job(2000, 1), _job(1000, 1.8)),
         ],
         "hidden behind the compute": [
             (_job(6, 0, 30, 5), _job(8, 1)),

@@ -437,3 +437,38 @@ RIGHT: list[Cell] = [
          "    text += key + ':\\n' + ''.join(f'  - {value}\\n' for value in values)\n"
          "return text"),
 ]  # fmt: skip
+
+_ORDER = "in which order they are looked at makes no difference"
+_EVEN = "what is divided is divided evenly, so that the fraction is none"
+_ONE = "a dimension of one takes 0 steps by this formula, too"
+#: Mutants of the solution that are right as well: the task, part of the line, and why.
+EQUIVALENT: tuple[tuple[str, str, str], ...] = (
+    ("2.2", "reversed(", _ORDER),
+    ("2.2", "without list", "a range can be read as often as a list"),
+    ("2.2", "without tuple", "chunks may be in any collection"),
+    ("2.3", "reversed(", _ORDER),
+    ("2.3", "without list", "a range can be cut as a list can"),
+    ("2.3", "without tuple", "chunks may be in any collection"),
+    ("2.4", "if dim.kind == 'Ring':", _ONE),
+    ("2.4", "if n >= 1 and dim.kind == 'Ring':", _ONE),
+    ("2.4", "if n > 0 and dim.kind == 'Ring':", _ONE),
+    ("2.4", "elif True:", _ONE),
+    ("2.4", "elif n >= 1:", _ONE),
+    ("2.4", "elif n > 0:", _ONE),
+    ("2.4", "n, part = (n / 2, part / 2)", _EVEN),
+    ("2.5", "reversed(", _ORDER),
+    ("2.5", "another operation", _EVEN),
+    ("2.6", "another operation", _EVEN),
+    ("2.7", "ranks / (dp * tp)", _EVEN),
+    ("2.7", "range(1, ranks + 2)", "no number is divided by its successor"),
+    ("2.8", "1000000001.0", "a byte more in a GB, and no strategy lies that near"),
+    ("2.9", "for _ in", "a step more or less, or another name for it, changes nothing to be seen"),
+    ("2.9", "<=", "they are nowhere exactly equal where they are compared"),
+    ("2.10", "1000000001.0", "a billionth more, and AstraSim reads the same"),
+    ("2.10", "999999999.0", "a billionth less, and AstraSim reads the same"),
+    ("2.11", "reversed(", _ORDER),
+    ("2.11", "[1:]", "sp alone without recomputation wins nowhere"),
+    ("2.11", "[:-1]", "dp alone with recomputation takes longer than without, and both fit"),
+    ("2.11", "memory=", "bytes of a device are a name here: the search looks at room"),
+    ("2.12", "another operation", _EVEN),
+)  # fmt: skip
