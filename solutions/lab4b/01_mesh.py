@@ -432,7 +432,8 @@ for title, some in (
         print(f"{title:10}  {name:4}  {max(arrivals(messages_on(way), LINK)):>9,} ns{stuck}")
 
 # %% [markdown]
-# All to all is the traffic that XY was made for: every link is about equally full already. And in the
+# All to all is the traffic that XY was made for: every link is about equally full already. (Where
+# yours can be stuck, both routes of some message close a circle; task 1.5 has no such traffic.) In the
 # ring no route helps, since the message from 15 to 0 has six links to go, whichever way it takes.
 # There another *order* helps: a snake goes along the first row, back along the second, and so on.
 

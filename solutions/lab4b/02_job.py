@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Lab 4B, notebook 2: a training job on a network
 #
-# **6 points, about 120 minutes.** It stands alone: nothing from notebook 1 is needed. It goes on
+# **6 points, about 140 minutes.** It stands alone: nothing from notebook 1 is needed. It goes on
 # where Labs 1A (the roofline) and 3B (ranks, rings, memory) ended.
 #
 # Somebody gives you 64 devices and a model. 56 ways to spread the training over them come to mind.
@@ -20,7 +20,7 @@
 #
 # - write a collective for any network, run it on data, and say what it costs;
 # - say what each kind of parallelism sends, and what it holds;
-# - find the best strategy for a machine, and say **why** it is the best.
+# - find the best strategy for a machine that you have never seen, and say **why** it is the best.
 #
 # ![56 strategies as two triangles of cells, coloured by the time of a step. A thick line surrounds
 # the few cells that fit into 80 GB, all of them with recomputation and much tensor

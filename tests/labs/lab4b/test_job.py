@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import torch
 
 from autograder.grading.hidden import hidden_of
+from autograder.grading.sandbox.host.cut import Cut
 from autograder.reference.job import held, schedules, search, sharded, stages
 from lab_utils.instruments.network.astrasim import read_system
 from lab_utils.instruments.network.job import simulate
@@ -238,6 +240,19 @@ def test_the_map_moves_with_the_memory() -> None:
     assert "System 2: fastest of all 64_1_1_1_0" in shown.picture.value
     assert 'role="img" aria-label="System 1: fastest of all' in shown.static.svg
     assert "System 2" in repr(shown)
+
+
+def test_who_finds_the_best_is_not_beside_student_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The map names the winner: it would answer task 2.8 for any rows."""
+    Cut().copy_to(tmp_path / "lab_utils")
+    texts = [file.read_text("utf-8") for file in tmp_path.rglob("*.py")]
+    assert any("def strategy_map" in text for text in texts)
+    assert not any("min(fits" in text or "def map_words" in text for text in texts)
+    monkeypatch.setattr("lab_utils.labs.lab4b.maps.find_spec", lambda name: None)
+    assert strategy_map({"System 1": _rows("Llama")}) is None
+    assert "in your own notebook" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("task", ["2.5", "2.6"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import lru_cache
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,9 @@ def _strategies(ranks: int) -> Any:
 @lru_cache
 def _rows(name: str, model: Transformer, job: Job, state: int) -> list[list[Any]]:
     priced = search.priced(model, job, SYSTEMS[name], state)
-    return [[_key(one), seconds, nbytes] for one, (seconds, nbytes) in priced.items()]
+    rows = [[_key(one), seconds, nbytes] for one, (seconds, nbytes) in priced.items()]
+    Random(name).shuffle(rows)  # the order tells nothing
+    return rows
 
 
 def _best(system: str, model: Transformer, job: Job, state: int, room: float | str | None) -> Any:

@@ -201,6 +201,7 @@ HIDDEN: Settings = {
         "dimensions of one": [
             ("all_reduce", 5 * MIB, _dim(RING, 1, 11, 70), _dim(SWITCH, 4, 11, 70)),
             ("all_reduce", 5 * MIB, _dim(FULLY_CONNECTED, 1, 13, 71), _dim(RING, 6, 13, 71, 2)),
+            ("all_reduce", 5 * MIB, _dim(FULLY_CONNECTED, 2, 13, 7100), _dim(SWITCH, 1, 13, 71)),
         ],
     },
     "2.5": {
@@ -255,33 +256,39 @@ HIDDEN: Settings = {
     },
     "2.8": {
         "a third system": [
-            (THIRD.name, SMALLER, JOB, 16, None),
-            (THIRD.name, SMALLER, JOB, 16, 80),
-            (THIRD.name, SMALLER, JOB, 16, "three per cent less"),
+            (THIRD.name, SMALLER, FEW, 16, None),
+            (THIRD.name, SMALLER, FEW, 16, 80),
+            (THIRD.name, SMALLER, FEW, 16, "three per cent less"),
         ],
         "eight by eight": [
-            (SLOW_SPINE.name, SMALLER, JOB, 16, 100),
-            (SLOW_SPINE.name, SMALLER, JOB, 16, 40),
-            (SLOW_SPINE.name, SMALLER, JOB, 16, "to the last byte"),
-            (SLOW_SPINE.name, SMALLER, JOB, 16, "three per cent less"),
+            (SLOW_SPINE.name, SMALLER, FEW, 16, 100),
+            (SLOW_SPINE.name, SMALLER, FEW, 16, 40),
+            (SLOW_SPINE.name, SMALLER, FEW, 16, "to the last byte"),
+            (SLOW_SPINE.name, SMALLER, FEW, 16, "three per cent less"),
         ],
         "one switch": [
-            (FLAT.name, SMALLER, JOB, 16, 80),
-            (FLAT.name, SMALLER, JOB, 16, None),
-            (FLAT.name, SMALLER, JOB, 16, "to the last byte"),
+            (FLAT.name, SMALLER, FEW, 16, 80),
+            (FLAT.name, SMALLER, FEW, 16, None),
+            (FLAT.name, SMALLER, FEW, 16, "to the last byte"),
         ],
         "just enough memory, and too little": [
-            (THIRD.name, SMALLER, JOB, 16, "to the last byte"),
-            (THIRD.name, SMALLER, JOB, 16, "three per cent less"),
-            (THIRD.name, SMALLER, JOB, 16, 3),
+            (THIRD.name, SMALLER, FEW, 16, "to the last byte"),
+            (THIRD.name, SMALLER, FEW, 16, "three per cent less"),
+            (THIRD.name, SMALLER, FEW, 16, 3),
         ],
     },
     "2.9": {
-        "more traffic, less compute": [(_job(9, 2.5), _job(4, 8.5))],
+        "more traffic, less compute": [
+            (_job(9, 2.5), _job(4, 8.5)),
+            (_job(4.01, 1), _job(4, 8)),
+            (_job(4.01, 1), _job(4, 16)),
+        ],
         "slower links": [
             (_job(5, 4), _job(6, 1)),
             (_job(8, 0.5), _job(7.5, 3)),
             (_job(3, 2), _job(4, 7)),
+            (_job(2000, 1), _job(1000, 2.4)),
+            (_job(2000, 1), _job(1000, 1.8)),
         ],
         "hidden behind the compute": [
             (_job(6, 0, 30, 5), _job(8, 1)),

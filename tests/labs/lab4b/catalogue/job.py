@@ -299,6 +299,10 @@ WRONG: list[Cell] = [
     cell("2.8", "always the same", "return Strategy(4, 16, 1, 1, True)", ""),
     swap("2.8", "not to the last byte", _BEST, "row.nbytes >", "row.nbytes >=",
          "to the last byte"),
+    cell("2.8", "the largest dp that fits",
+         "fits = [r for r in rows if room is None or r.nbytes <= room * 1e9]\n"
+         "most = max(fits, key=lambda r: (r.strategy.dp, not r.strategy.recompute), default=None)\n"
+         "return most and most.strategy", "Another row that fits is faster"),
     # 2.9
     swap("2.9", "upside down", _TURNING, "return 2**low", "return 2**-low", "Upside down"),
     swap("2.9", "never none", _TURNING, "    return None\n", "    pass\n", "return None"),
@@ -327,6 +331,17 @@ WRONG: list[Cell] = [
          "does fit here"),
     swap("2.11", "the job of the course", _WINNER, "(model, job, strategy, machine",
          "(model, JOB, strategy, machine", "Another one that fits is faster"),
+    cell("2.11", "the largest dp that fits",
+         "machine = read_system('m', network, system, 1)\n"
+         "fits = [s for s in strategies(machine.ranks) if room is None\n"
+         "        or device_memory(model, job, s, 16).total <= room * 1e9]\n"
+         "return max(fits, key=lambda s: (s.dp, not s.recompute), default=None)",
+         "What wins elsewhere need not win"),
+    cell("2.11", "tp is as large as a box",
+         "machine = read_system('m', network, system, 1)\n"
+         "tp = machine.dims[0].size\n"
+         "return Strategy(machine.ranks // tp, tp, recompute=room is not None)",
+         "What wins elsewhere need not win"),
     cell("2.11", "always the same", "return Strategy(8, 4)", ""),
     cell("2.11", "a name", "return '8_4_1_1_0'", "Return a Strategy"),
     # 2.12
@@ -422,3 +437,38 @@ RIGHT: list[Cell] = [
          "    text += key + ':\\n' + ''.join(f'  - {value}\\n' for value in values)\n"
          "return text"),
 ]  # fmt: skip
+
+_ORDER = "in which order they are looked at makes no difference"
+_EVEN = "what is divided is divided evenly, so that the fraction is none"
+_ONE = "a dimension of one takes 0 steps by this formula, too"
+#: Mutants of the solution that are right as well: the task, part of the line, and why.
+EQUIVALENT: tuple[tuple[str, str, str], ...] = (
+    ("2.2", "reversed(", _ORDER),
+    ("2.2", "without list", "a range can be read as often as a list"),
+    ("2.2", "without tuple", "chunks may be in any collection"),
+    ("2.3", "reversed(", _ORDER),
+    ("2.3", "without list", "a range can be cut as a list can"),
+    ("2.3", "without tuple", "chunks may be in any collection"),
+    ("2.4", "if dim.kind == 'Ring':", _ONE),
+    ("2.4", "if n >= 1 and dim.kind == 'Ring':", _ONE),
+    ("2.4", "if n > 0 and dim.kind == 'Ring':", _ONE),
+    ("2.4", "elif True:", _ONE),
+    ("2.4", "elif n >= 1:", _ONE),
+    ("2.4", "elif n > 0:", _ONE),
+    ("2.4", "n, part = (n / 2, part / 2)", _EVEN),
+    ("2.5", "reversed(", _ORDER),
+    ("2.5", "another operation", _EVEN),
+    ("2.6", "another operation", _EVEN),
+    ("2.7", "ranks / (dp * tp)", _EVEN),
+    ("2.7", "range(1, ranks + 2)", "no number is divided by its successor"),
+    ("2.8", "1000000001.0", "a byte more in a GB, and no strategy lies that near"),
+    ("2.9", "for _ in", "a step more or less, or another name for it, changes nothing to be seen"),
+    ("2.9", "<=", "they are nowhere exactly equal where they are compared"),
+    ("2.10", "1000000001.0", "a billionth more, and AstraSim reads the same"),
+    ("2.10", "999999999.0", "a billionth less, and AstraSim reads the same"),
+    ("2.11", "reversed(", _ORDER),
+    ("2.11", "[1:]", "sp alone without recomputation wins nowhere"),
+    ("2.11", "[:-1]", "dp alone with recomputation takes longer than without, and both fit"),
+    ("2.11", "memory=", "bytes of a device are a name here: the search looks at room"),
+    ("2.12", "another operation", _EVEN),
+)  # fmt: skip
