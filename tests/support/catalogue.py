@@ -19,6 +19,7 @@ from lab_utils.kit.judge import Verdict
 from lab_utils.kit.lab import Lab, lab_called
 from lab_utils.kit.task import Task
 from tests.support.judged import points_of, verdict_of
+from tests.support.losing import losing
 from tests.support.solved_cells import functions_of, run_cell, solved_space
 
 _GENERAL = "It is right for some, and not for all: what is special here?"
@@ -183,6 +184,21 @@ class NamedOnHidden(CatalogueTests):
             told = self.catalogue.told_of_hidden(judge, one)
             assert told, one
             assert _GENERAL not in told, one
+
+
+class StopsEarly(CatalogueTests):
+    """The same for tasks whose cases are dear: a wrong cell is asked until it has lost enough."""
+
+    def test_a_wrong_cell_loses_points_and_is_told_why(self, wrong: Cell) -> None:
+        """It loses at least half, and hears words that name its mistake, on hidden cases too."""
+        own = self.catalogue
+        found = losing(own.lab, wrong.task, own.written(wrong), wrong.most, wrong.says)
+        for words in wrong.says:
+            assert words in found.said, found
+        assert found.share <= wrong.most, found
+        assert not found.forged
+        assert found.told
+        assert _GENERAL not in found.told
 
 
 def assert_hidden_cases_are_other(
