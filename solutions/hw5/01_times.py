@@ -31,6 +31,7 @@ from lab_utils.kit.predict import predict
 from lab_utils.labs.hw5 import (
     K80,
     K80_ALONE,
+    PEAKS,
     RESNET18,
     RTX8000,
     V100,
@@ -116,8 +117,8 @@ check("1.1", timed_epoch)
 # Your stopwatch runs on real computers as it is. The next cell trains a small convolutional network
 # on real images (Fashion-MNIST, 3000 of them), in 1, 2 and 4 processes that talk by gloo, with
 # batches of 32, 128 and 512 in each. It writes `epochs.csv`, which you hand in: **tables 1 and 2 of
-# this homework, on your computer**. It takes about a minute, and goes on where it stopped. Nobody
-# grades its numbers. (More processes than cores are no faster: that is worth seeing, too.)
+# this homework, on your computer**. It takes half a minute on two idle cores, two minutes on
+# busy ones; a bar shows how far it is, and it goes on where it stopped. Nobody grades its numbers. (More processes than cores are no faster: that is worth seeing, too.)
 
 # %%
 save_work(timed_epoch)
@@ -127,11 +128,15 @@ show_epochs(rows)
 # %% [markdown]
 # <details><summary>I have GPUs: how do I run this there?</summary>
 #
-# The next cell writes hw5.sbatch, a job for Slurm. Copy this folder to the cluster, then run
-# sbatch hw5.sbatch there. The job starts torchrun with 1, 2 and 4 processes, one for each GPU. They
-# use your timed_epoch (from my_work.py), NCCL, and torch.cuda.synchronize as sync. The rows come in
-# epochs_gpu.csv. Without Slurm: python -m torch.distributed.run --standalone --nproc-per-node=2 -m
-# lab_utils.labs.hw5.cluster --batch 128
+# The next cell writes `hw5.sbatch`, a job for Slurm. Copy the whole release to the cluster (the folder
+# with `lab_utils`), with the `my_work.py` that the cell above has written beside this notebook. There,
+# in the folder of this notebook, run `sbatch hw5.sbatch`. The job starts torchrun with 1, 2 and 4
+# processes, one for each GPU. They use your `timed_epoch`, NCCL, and `torch.cuda.synchronize` as sync.
+# The rows come in `epochs_gpu.csv`; `show_epochs(read_rows("epochs_gpu.csv"))` draws them
+# (`from lab_utils.kit.rows import read_rows`).
+#
+# Without Slurm, `srun` is all that must go: `sed 's/srun //' hw5.sbatch | bash`. Without a GPU the same
+# program runs by gloo.
 #
 # </details>
 
@@ -143,8 +148,8 @@ print(write_job("hw5.sbatch", gpus=4))
 #
 # ResNet-18 for CIFAR-10 makes 555,422,720 **MACs** (a multiplication with an addition) in the forward
 # pass of one image. An epoch has 50,000 images. These are seconds of one epoch, as two reports have
-# them; `None` is "out of memory". An RTX 8000 makes at most 16.3 · 10¹² operations a second in float32,
-# a V100 15.7 · 10¹².
+# them; `None` is "out of memory". `PEAKS` has the most operations a second that each card can do in
+# float32: 16.3 · 10¹² for an RTX 8000, 15.7 · 10¹² for a V100.
 
 # %%
 print("RTX 8000:", RTX8000)
@@ -154,12 +159,12 @@ for batch, seconds in RTX8000.items():
     print(f"{batch:>6} {1000 * seconds / math.ceil(RESNET18.images / batch):8.1f}")
 
 # %% [markdown]
-# Up to batch 512 a step takes 10 ms, with 32 images or with 512. That is the time of the launches.
+# Up to batch 512 a step takes about 10 ms, with 32 images or with 512. That is the time of the launches.
 #
 # ## Task 1.2: which rows cannot be (1 point, about 4 lines)
 #
-# Return the batch sizes whose time is **impossible**: so short that the device would need more than
-# its `peak`, in operations a second.
+# Return the batch sizes whose time is **impossible**: so short that the device would have to make more
+# than `peak` operations a second.
 #
 # - A MAC is two operations. Backward takes twice the operations of forward.
 # - Be fair: clever algorithms (Winograd's) need up to `saving` times fewer operations. A row is
@@ -187,17 +192,20 @@ def impossible(seconds, macs, images, peak, saving):
 # %% test=t12_check points=1 check=1.2
 check("1.2", impossible)
 
+# %% [markdown]
+# Try it on both reports, and on a third one: `K80_ALONE`, one GPU of a K80 (4.37 · 10¹²), by batch size.
+
 # %%
-print("RTX 8000:", impossible(RTX8000, RESNET18.macs, RESNET18.images, 16.3e12, 4))
-print("V100    :", impossible(V100, RESNET18.macs, RESNET18.images, 15.7e12, 4))
-print("K80     :", impossible(K80_ALONE, RESNET18.macs, RESNET18.images, 4.1e12, 4))
+for card, table in {"RTX8000": RTX8000, "V100": V100, "K80": K80_ALONE}.items():
+    rows = impossible(table, RESNET18.macs, RESNET18.images, PEAKS[card], 4)
+    print(f"{card:8}", rows or "all rows are possible")
 
 # %% [markdown] task=q13 points=2
 # ### Question 1.3: why larger batches are faster (2 points, about 80 words, in a new cell below)
 #
 # A person reads and grades this one. Look at your own `epochs.csv` (one rank) and at the K80 below.
 # Why does an epoch take less time with a larger batch, and why does that come to an end? Use at least
-# two numbers of your own table.
+# two numbers of your own table. (A CPU may be full long before batch 512: then say how you see it.)
 #
 # ### BEGIN MARK SCHEME
 # 1: costs that a step has however many images it holds (launches, Python, optimizer update, kernel

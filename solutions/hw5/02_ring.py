@@ -225,8 +225,9 @@ for ranks in (2, 4, 8):
 # the gradient of **the mean over all images of all ranks**. Shares may be unequal (10 images here and 54
 # there), so a plain mean over ranks is wrong: a rank counts by its images.
 #
-# Gradients travel in `buckets`, lists of numbers of parameters. The all-reduce of a bucket must **start as
-# soon as its last gradient is there**, while backward goes on:
+# Gradients travel in `buckets`. A bucket is a list of places: `[5, 4]` means `parameters[5]` and
+# `parameters[4]`. The all-reduce of a bucket must **start as soon as its last gradient is there**, while
+# backward goes on:
 #
 # - `parameter.register_post_accumulate_grad_hook(function)` has `function(parameter)` called in backward
 #   when this parameter's gradient is there. It returns a handle; `handle.remove()` undoes it. Leave none.
@@ -287,7 +288,8 @@ def data_parallel_backward(
 check("2.3", data_parallel_backward)
 
 # %% [markdown]
-# What does overlap gain, and how large should a bucket be? Twelve layers of 0.1 ms each, four ranks.
+# What does overlap gain, and how large should a bucket be? Twelve layers, each with 50 µs of forward
+# and 100 µs of backward, on four ranks.
 # Beside the time stands the split of notebook 1: compute, and what is left of the total.
 
 # %%
@@ -309,7 +311,7 @@ def backward_first(loss, parameters, buckets, images, total):
         dist.all_reduce(torch.cat([parameters[one].grad.flatten() for one in bucket]))
 
 
-compute = 12 * 1e-4 * 1.5 * 1e6
+compute = 12 * (50 + 100)  # µs: forward and backward of all layers
 print("buckets  overlapped, of it communication   backward first, of it communication")
 for many in (1, 2, 6, 12, 24):
     buckets = [list(part) for part in torch.arange(last - 1, -1, -1).view(many, -1).tolist()]

@@ -72,7 +72,7 @@ print("the first images show:", ", ".join(CLASSES[label] for label in images.tes
 #
 # <details><summary>Help: how do I count?</summary>
 # A comparison gives a tensor of True and False. As numbers these are 1 and 0, so their mean is a
-# share: `(x > 2).double().mean()`.
+# share: <code>(x > 2).double().mean()</code>.
 # </details>
 
 
@@ -292,8 +292,8 @@ for way in (cut_off, max_minus_min, sixty_four):
 # each output becomes `2**(bits - 1) - 1`. An output whose weights are all 0 gets scale 1.
 #
 # <details><summary>Help: how do I multiply each output by its own scale?</summary>
-# `weight.flatten(1)` has a row for each output, whatever the layer; `scales[:, None]` is a column.
-# Multiply these, and give the result the weight's shape with `.reshape(weight.shape)`.
+# <code>weight.flatten(1)</code> has a row for each output, whatever the layer; <code>scales[:, None]</code> is a column.
+# Multiply these, and give the result the weight's shape with <code>.reshape(weight.shape)</code>.
 # </details>
 
 

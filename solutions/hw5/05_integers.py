@@ -262,7 +262,7 @@ print(f"integers {100 * integer_accuracy(plain):.2f} %")
 predict(
     "Which of these mistakes costs more than one point of accuracy?",
     {
-        "255 steps instead of 127": "Half of the numbers saturate, and still it names as many images right.",
+        "255 steps instead of 127": "All above half of the largest saturates, and still it names nearly as many images right.",
         "earlier layers left out": "This one: all later layers saturate, and nearly nothing is left.",
         "both": "Run the next cell: one of them nobody would notice.",
         "none": "Run the next cell: one of them is a disaster.",

@@ -25,7 +25,7 @@ from lab_utils.labs.hw5.tables import EPOCH_COLUMNS
 _JOB = """\
 #!/bin/bash
 # Homework 5 on {gpus} GPUs of one machine. In the folder of this file: sbatch {file}
-# Where there are no GPUs the same job runs by gloo: sbatch --gpus-per-node=0 --cpus-per-task=1 {file}
+# Without GPUs the same job runs by gloo: sbatch --gpus-per-node=0 --cpus-per-task=1 {file}
 # Your cluster may want a partition or an account too: add lines such as
 # #SBATCH --partition=…   and   #SBATCH --account=…
 #SBATCH --job-name=hw5
@@ -40,7 +40,10 @@ set -e
 export OMP_NUM_THREADS=2
 release=$PWD # the folder with lab_utils lies above this one
 while [ ! -d "$release/lab_utils" ] && [ "$release" != / ]; do release=$(dirname "$release"); done
-[ -d "$release/lab_utils" ] || {{ echo "lab_utils is in no folder above $PWD: copy the whole release"; exit 1; }}
+if [ ! -d "$release/lab_utils" ]; then
+    echo "lab_utils is in no folder above $PWD: copy the whole release"
+    exit 1
+fi
 export PYTHONPATH="$release${{PYTHONPATH:+:$PYTHONPATH}}"
 for gpus in {counts}; do
     for batch in 32 128 512; do

@@ -1,4 +1,4 @@
-"""How much a function keeps while it walks through batches: tensors, arrays and Python's objects."""
+"""How much a function keeps while it walks through batches: tensors, arrays, Python's objects."""
 
 from __future__ import annotations
 

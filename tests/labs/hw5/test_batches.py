@@ -18,7 +18,7 @@ from lab_utils.labs.hw5.judge.batches import judge_table
 from lab_utils.labs.hw5.runs import SmallNet, measure_batches, measure_epochs, show_epochs
 from lab_utils.labs.hw5.tables import BATCH_COLUMNS, BATCHES_CSV, EPOCHS_CSV
 from lab_utils.labs.hw5.wire_log import bytes_of, record_ddp
-from tests.labs.hw5.test_distributed import solution
+from tests.support.solved_cells import solved_space
 
 
 @settings(max_examples=40, deadline=None)
@@ -29,11 +29,11 @@ def test_the_sampler_is_pytorchs_own(n: int, ranks: int, epoch: int, seed: int, 
     for rank in range(ranks):
         theirs: Any = DistributedSampler(range(n), ranks, rank, seed=seed, drop_last=drop)  # type: ignore[arg-type]
         theirs.set_epoch(epoch)
-        assert solution()["shard"](n, rank, ranks, epoch, seed, drop) == list(theirs)
+        assert solved_space("hw5")["shard"](n, rank, ranks, epoch, seed, drop) == list(theirs)
 
 
 def test_one_process_and_many_normalise_alike() -> None:
-    norm = solution()["sync_batch_norm"]
+    norm = solved_space("hw5")["sync_batch_norm"]
     x = torch.randn(9, 3, 4, 4, generator=torch.Generator().manual_seed(2)) * 3 + 5
 
     def job() -> torch.Tensor:
@@ -46,7 +46,7 @@ def test_one_process_and_many_normalise_alike() -> None:
 
 def test_ddp_of_the_small_network_sends_its_bytes() -> None:
     log = record_ddp(SmallNet, (2, 1, 28, 28), steps=2)
-    told = solution()["traffic"](log, bytes_of(SmallNet()))
+    told = solved_space("hw5")["traffic"](log, bytes_of(SmallNet()))
     assert sum(told.values()) == sum(message.nbytes for message in log)
     assert told["gradients"] == 2 * told["parameters"]
     assert told["buffers"] == 3 * bytes_of(SmallNet()).buffers
@@ -85,14 +85,14 @@ def test_real_runs_write_tables_of_the_form_asked_for(
     """Real images, real processes over gloo; and nothing is measured twice."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HW5_SIZE", "small")
-    rows = measure_epochs(solution()["timed_epoch"])
+    rows = measure_epochs(solved_space("hw5")["timed_epoch"])
     assert EPOCHS_CSV.problem(Path("epochs.csv").read_bytes()) == ""
     assert {(row["ranks"], row["batch"]) for row in rows} >= {("1", "32"), ("2", "120")}
     picture = show_epochs(rows)
     assert picture is not None
     assert "2 x 120" in picture.words
-    measure_batches(solution()["learning_rate"])
+    measure_batches(solved_space("hw5")["learning_rate"])
     text = Path("batches.csv").read_text("utf-8")
     assert BATCHES_CSV.problem(text.encode()) == ""
-    measure_batches(solution()["learning_rate"])
+    measure_batches(solved_space("hw5")["learning_rate"])
     assert Path("batches.csv").read_text("utf-8") == text

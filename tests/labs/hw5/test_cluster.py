@@ -65,7 +65,7 @@ def test_the_job_runs_without_slurm(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs_slurm
-@pytest.mark.xdist_group("slurm")
+@pytest.mark.xdist_group("cluster")
 def test_slurm_runs_the_job(folder: Path) -> None:
     """The file as it is but for its size; on the command line only what this cluster lacks."""
     write_job("hw5.sbatch", gpus=2, images=64)

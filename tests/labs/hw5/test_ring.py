@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lab_utils.instruments.ranks import Link, ring_film, run_ranks, run_times
 from lab_utils.instruments.ranks.show.clock import replay, ring_seconds
 from lab_utils.instruments.ranks.show.ring import ring_diaries, ring_moments
-from tests.labs.hw5.test_distributed import solution
+from tests.support.solved_cells import solved_space
 
 
 @settings(max_examples=40, deadline=None)
@@ -22,7 +22,7 @@ def test_formula_clock_and_collective_agree(n: int, chunk: int, latency: int, sp
     link = Link(latency / 8, speed)
     end = replay(ring_diaries(n, chunk), link).end
     assert end == ring_seconds("all_reduce", n, n * chunk, link)
-    assert solution()["ring_seconds"](n * chunk, n, *link) == pytest.approx(float(end))
+    assert solved_space("hw5")["ring_seconds"](n * chunk, n, *link) == pytest.approx(float(end))
 
 
 @pytest.mark.parametrize("ranks", range(2, 9))
@@ -50,7 +50,7 @@ def test_the_film_follows_its_sliders_and_has_a_static_form() -> None:
 
 
 def test_the_ring_gives_what_the_collective_gives_in_the_same_time() -> None:
-    ring = solution()["ring_all_reduce"]
+    ring = solved_space("hw5")["ring_all_reduce"]
 
     def job(own: bool) -> torch.Tensor:
         tensor = torch.arange(30.0) * (dist.get_rank() + 1)
@@ -63,7 +63,7 @@ def test_the_ring_gives_what_the_collective_gives_in_the_same_time() -> None:
 
 
 def test_with_equal_shares_the_step_is_pytorchs_own() -> None:
-    step = solution()["data_parallel_backward"]
+    step = solved_space("hw5")["data_parallel_backward"]
 
     def net() -> torch.nn.Module:
         torch.manual_seed(1)

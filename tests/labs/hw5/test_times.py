@@ -18,7 +18,7 @@ from lab_utils.labs.hw5.cluster import _add_row, write_job
 from lab_utils.labs.hw5.device import Device
 from lab_utils.labs.hw5.published import K80, K80_ALONE, RESNET18
 from lab_utils.labs.hw5.tables import BATCHES_CSV, EPOCH_COLUMNS, EPOCHS_CSV
-from tests.labs.hw5.test_distributed import solution
+from tests.support.solved_cells import solved_space
 
 _TICKS = st.integers(0, 40)
 
@@ -37,7 +37,7 @@ def test_the_stopwatch_and_a_list_of_events_agree(
         while left_on_device > 0 or left_on_host > 0:
             left_on_device, left_on_host = left_on_device - 1, left_on_host - 1
             by_events += 1
-    assert solution()["timed_epoch"](*args) == by_events
+    assert solved_space("hw5")["timed_epoch"](*args) == by_events
 
 
 def test_macs_of_resnet18_are_what_pytorch_counts() -> None:
@@ -69,11 +69,11 @@ def test_macs_of_resnet18_are_what_pytorch_counts() -> None:
 
 
 def test_the_k80_table_is_split_as_its_report_should_have() -> None:
-    parts = solution()["split"](K80_ALONE, K80)
+    parts = solved_space("hw5")["split"](K80_ALONE, K80)
     told = {cell: (round(a, 2), round(b, 2)) for cell, (a, b) in parts.items()}
     assert told[2, 32] == (48.16, 41.91)
     assert told[4, 512] == (15.83, 8.51)
-    reached = solution()["bandwidth"](
+    reached = solved_space("hw5")["bandwidth"](
         {cell: b for cell, (_, b) in parts.items()}, 50_000, RESNET18.gradient_bytes
     )
     assert [round(reached[2, b], 3) for b in (32, 128, 512)] == [0.834, 0.554, 0.319]
@@ -87,8 +87,8 @@ def test_strong_points_are_speedups_of_a_table_by_total(
     times: dict[tuple[int, int], float],
 ) -> None:
     by_total = {(gpus, gpus * batch): seconds for (gpus, batch), seconds in times.items()}
-    weak = solution()["speedups"](by_total)
-    strong = {(n, n * b): ratio for _, (n, b), ratio in solution()["strong_points"](times)}
+    weak = solved_space("hw5")["speedups"](by_total)
+    strong = {(n, n * b): ratio for _, (n, b), ratio in solved_space("hw5")["strong_points"](times)}
     assert strong == {cell: value for cell, value in weak.items() if cell[0] > 1}
 
 
@@ -131,5 +131,5 @@ def test_a_random_table_that_was_timed_is_never_impossible() -> None:
     for _ in range(50):
         macs, images, peak = dice.randint(1, 10**9), dice.randint(1, 10**5), dice.random() * 1e13
         honest = 6 * macs * images / (peak * dice.uniform(0.05, 0.999))
-        assert solution()["impossible"]({32: honest}, macs, images, peak, 1) == []
+        assert solved_space("hw5")["impossible"]({32: honest}, macs, images, peak, 1) == []
         assert math.isfinite(honest)

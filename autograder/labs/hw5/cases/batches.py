@@ -92,7 +92,7 @@ _SHARES: list[tuple[str, int, list[tuple[int, int, list[int], bool]]]] = [
     ("an even share", 9, [(36, 6, [0, 1], True), (36, 6, [2, 3], False)]),
     ("one rank", 2, [(9, 1, [0, 5], False), (9, 2, [0, 5], True), (9, 2, [0, 5], False)]),
 ]
-"""Name, seed, and what is asked: images, ranks, epochs, drop_last. Nearly every case pads and cuts."""
+"""Name, seed, and images, ranks, epochs, drop_last of each part: nearly all cases pad and cut."""
 
 _LOGS: list[tuple[str, list[dict[str, Any]]]] = [
     ("two batch norms", [{"make": nets.two_norms, "shape": [2, 3, 8, 8], "steps": 4}]),

@@ -52,6 +52,7 @@ NAMES: dict[str, str] = {
     "Device": ".device",
     "K80": ".published",
     "K80_ALONE": ".published",
+    "PEAKS": ".published",
     "RESNET18": ".published",
     "RTX8000": ".published",
     "V100": ".published",

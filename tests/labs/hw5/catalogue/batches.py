@@ -66,13 +66,12 @@ WRONG: list[Cell] = [
     RATE.with_(
         "back to the small rate", ("return k * rate", "return rate"), says="After the warm-up"
     ),
-    RATE.with_("for ever", ("if step < warmup", "if warmup"), says="goes on growing", most=0.6),
-    SHARD.with_("no epoch", ("seed + epoch", "seed"), says="does not use the epoch", most=0.5),
+    RATE.with_("for ever", ("if step < warmup", "if warmup"), says="goes on growing"),
+    SHARD.with_("no epoch", ("seed + epoch", "seed"), says="does not use the epoch"),
     SHARD.with_(
         "cut",
         ("if drop_last:", "if True:"),
         says="pad the order",
-        most=0.7,
     ),
     SHARD.with_(
         "blocks",
@@ -87,10 +86,8 @@ WRONG: list[Cell] = [
         ("torch.randperm(images, generator=g)", "torch.arange(images)"),
         says="Nothing is shuffled",
     ),
-    SHARD.with_("a seed for each rank", ("seed + epoch", "seed + epoch + rank"), says="", most=0.5),
-    SHARD.with_(
-        "always padded", ("if drop_last:", "if False:"), says="nothing is padded", most=0.85
-    ),
+    SHARD.with_("a seed for each rank", ("seed + epoch", "seed + epoch + rank"), says=""),
+    SHARD.with_("always padded", ("if drop_last:", "if False:"), says="nothing is padded"),
     SHARD.body(
         "PyTorch's own",
         "from torch.utils.data import DistributedSampler\n"
@@ -116,11 +113,8 @@ WRONG: list[Cell] = [
         "counters are notes",
         ('m.dtype == "int32"', '"int" in m.dtype'),
         says="a buffer too",
-        most=0.6,
     ),
-    TRAFFIC.with_(
-        "what is trained", ("model.parameters", "model.trained"), says="Frozen", most=0.8
-    ),
+    TRAFFIC.with_("what is trained", ("model.parameters", "model.trained"), says="Frozen"),
     TRAFFIC.with_("no notes", ('told["metadata"] += m.nbytes', "pass"), says="", most=0),
     NORM.with_(
         "own statistics",
@@ -142,7 +136,6 @@ WRONG: list[Cell] = [
         (".double()", ".float()"),
         ("dtype=torch.float64", "dtype=torch.float32"),
         says="loses its digits",
-        most=0.85,
     ),
     NORM.with_(
         "one less",

@@ -158,7 +158,7 @@ return F.linear(x, weight, bias).int()
         "summed in float32",
     ),
     cell("5.4", "no padding", ACCUMULATE.replace("=layer.padding", "=0"), "zeros go around"),
-    cell("5.4", "no bias", ACCUMULATE.replace("layer.bias", "None"), "bias is missing", most=0.6),
+    cell("5.4", "no bias", ACCUMULATE.replace("layer.bias", "None"), "bias is missing"),
     cell("5.5", "ReLU everywhere", FORWARD.replace("if layer.relu", "if True"), "may be below 0"),
     cell("5.5", "no ReLU", FORWARD.replace("if layer.relu", "if False"), "becomes 0"),
     cell(
@@ -229,7 +229,7 @@ return F.linear(x, weight, bias).int()
     cell(
         "5.7", "the same range", NET.replace("largest[1:]", "largest"), "largest[0] is what enters"
     ),
-    cell("5.7", "input of 127", NET.replace("127 / largest[0]", "127"), "another scale", most=0.6),
+    cell("5.7", "input of 127", NET.replace("127 / largest[0]", "127"), "another scale"),
     cell("5.7", "no bias", NET.replace("whole, bias, m0", "whole, None, m0"), "bias is missing"),
     cell(
         "5.7",

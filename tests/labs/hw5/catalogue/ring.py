@@ -108,7 +108,6 @@ WRONG: list[Cell] = [
         "a copy",
         ("tensor.copy_(flat.view(tensor.shape))", "pass"),
         says="make a copy of a tensor with another layout",
-        most=0.9,
     ),
     RING.body("all to all", EVERYBODY, "not the whole tensor", most=0.2),
     RING.body(

@@ -63,7 +63,7 @@ return {
 }""",
 )
 WRONG: list[Cell] = [
-    TIMED.with_("nothing waits", ("        sync()\n", ""), says="the launches alone", most=0.5),
+    TIMED.with_("nothing waits", ("        sync()\n", ""), says="the launches alone"),
     TIMED.with_(
         "the first epoch", ("range(2)", "range(1)"), says="run one epoch that does not count"
     ),
@@ -103,27 +103,22 @@ WRONG: list[Cell] = [
         "among several GPUs",
         ("one[0] == 1 and two[0] > 1 and one[1]", "one[0] < two[0] and one[0] * one[1]"),
         says="compares with one GPU",
-        most=0.7,
     ),
-    STRONG.with_(
-        "one pair", ("return [", "return ["), ("\n]", "\n][:1]"), says="missing", most=0.7
-    ),
+    STRONG.with_("one pair", ("return [", "return ["), ("\n]", "\n][:1]"), says="missing"),
     SPLIT.with_("not shared", ("alone[b] / n", "alone[b]"), says="One epoch is shared"),
     SPLIT.with_(
         "clamped",
         ('            raise ValueError(f"cell ({n}, {b})")', "            pass"),
         ("t - compute", "max(t - compute, 0)"),
         says="hides an impossible table",
-        most=0.75,
     ),
     SPLIT.with_("the total", ("(compute, t - compute)", "(t, t - compute)"), says="the total"),
-    SPLIT.with_("no name", ("cell ({n}, {b})", "impossible"), says="names the cell", most=0.75),
+    SPLIT.with_("no name", ("cell ({n}, {b})", "impossible"), says="names the cell"),
     SPLIT.with_(
         "with loading",
         ("b in alone", "(1, b) in times"),
         ("alone[b] / n", "times[1, b] / n"),
         says="",
-        most=0.6,
     ),
     BANDWIDTH.with_("one step", (" * math.ceil(images / (n * b))", ""), says="of one step"),
     BANDWIDTH.with_("GiB", ("/ 1e9", "/ 2**30"), says="GiB/s"),
