@@ -42,10 +42,11 @@ from autograder.grading.verdict import (
 )
 from autograder.remark import Remark
 from lab_utils.kit.files import MARK
-from lab_utils.kit.lab import handed_in, lab_of
+from lab_utils.kit.lab import handed_in, lab_called, lab_of
 
 MISSING = "missing notebook"
 """The kind of a remark on a notebook that was not handed in; the collector makes it too."""
+_PICTURES = "from lab_utils.kit.charts.drawn import open_books; open_books()"
 CellOutputs = dict[str, Any]
 """``outputs`` and ``execution_count`` of a cell, in the form of nbformat 4."""
 
@@ -193,11 +194,14 @@ class Grader:
 def kit_of(part: NotebookPlan) -> Kit:
     """What lies beside the code of a notebook: nothing that answers one of its tasks."""
     tests = [test for test in part.tests.values() if test.task]
-    labs = [hidden_of(lab) for lab in dict.fromkeys(test.lab for test in tests)]
+    names = list(dict.fromkeys(test.lab for test in tests))
+    labs = [hidden_of(lab) for lab in names]
+    asking = tuple(f"import {lab_called(name).home}.ask" for name in names)
     return Kit(
         all_of(hidden_of(test.lab).cuts.get(test.task, Cut()) for test in tests),
         (*PRELOAD, *dict.fromkeys(name for lab in labs for name in lab.preload)),
         tuple(dict.fromkeys(name for lab in labs for name in lab.warm_up)),
+        (*part.imports, *asking, _PICTURES),
     )
 
 
