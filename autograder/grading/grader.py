@@ -18,7 +18,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -105,7 +105,7 @@ class Grader:
             jobs,
             hidden=(*hidden, *_peers(plan)),
             environment=_environment(plan),
-            kits={part.name: kit_of(part) for part in plan.notebooks},
+            kits=_kits(plan),
         )
         self._judges = Judges(most=jobs)
         self._open = ExitStack()
@@ -203,6 +203,18 @@ def kit_of(part: NotebookPlan) -> Kit:
         tuple(dict.fromkeys(name for lab in labs for name in lab.warm_up)),
         (*part.imports, *asking, _PICTURES),
     )
+
+
+def _kits(plan: LabPlan) -> dict[str, Kit]:
+    """The kit of each notebook; those with the same cut share one, and what they import."""
+    own = {part.name: kit_of(part) for part in plan.notebooks}
+    imports: dict[Kit, dict[str, None]] = {}
+    for kit in own.values():
+        imports.setdefault(replace(kit, imports=()), {}).update(dict.fromkeys(kit.imports))
+    return {
+        name: replace(kit, imports=tuple(imports[replace(kit, imports=())]))
+        for name, kit in own.items()
+    }
 
 
 def _peers(plan: LabPlan) -> list[Path]:
