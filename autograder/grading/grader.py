@@ -18,7 +18,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,11 @@ from autograder.grading.verdict import (
 )
 from autograder.remark import Remark
 from lab_utils.kit.files import MARK
-from lab_utils.kit.lab import handed_in, lab_of
+from lab_utils.kit.lab import handed_in, lab_called, lab_of
 
 MISSING = "missing notebook"
 """The kind of a remark on a notebook that was not handed in; the collector makes it too."""
+_PICTURES = "from lab_utils.kit.charts.drawn import open_books; open_books()"
 CellOutputs = dict[str, Any]
 """``outputs`` and ``execution_count`` of a cell, in the form of nbformat 4."""
 
@@ -104,7 +105,7 @@ class Grader:
             jobs,
             hidden=(*hidden, *_peers(plan)),
             environment=_environment(plan),
-            kits={part.name: kit_of(part) for part in plan.notebooks},
+            kits=_kits(plan),
         )
         self._judges = Judges(most=jobs)
         self._open = ExitStack()
@@ -193,12 +194,27 @@ class Grader:
 def kit_of(part: NotebookPlan) -> Kit:
     """What lies beside the code of a notebook: nothing that answers one of its tasks."""
     tests = [test for test in part.tests.values() if test.task]
-    labs = [hidden_of(lab) for lab in dict.fromkeys(test.lab for test in tests)]
+    names = list(dict.fromkeys(test.lab for test in tests))
+    labs = [hidden_of(lab) for lab in names]
+    asking = tuple(f"import {lab_called(name).home}.ask" for name in names)
     return Kit(
         all_of(hidden_of(test.lab).cuts.get(test.task, Cut()) for test in tests),
         (*PRELOAD, *dict.fromkeys(name for lab in labs for name in lab.preload)),
         tuple(dict.fromkeys(name for lab in labs for name in lab.warm_up)),
+        (*part.imports, *asking, _PICTURES),
     )
+
+
+def _kits(plan: LabPlan) -> dict[str, Kit]:
+    """The kit of each notebook; those with the same cut share one, and what they import."""
+    own = {part.name: kit_of(part) for part in plan.notebooks}
+    imports: dict[Kit, dict[str, None]] = {}
+    for kit in own.values():
+        imports.setdefault(replace(kit, imports=()), {}).update(dict.fromkeys(kit.imports))
+    return {
+        name: replace(kit, imports=tuple(imports[replace(kit, imports=())]))
+        for name, kit in own.items()
+    }
 
 
 def _peers(plan: LabPlan) -> list[Path]:

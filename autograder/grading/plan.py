@@ -10,7 +10,9 @@ nbgrader: the machine is safe from it, the score is not.
 
 from __future__ import annotations
 
+import ast
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +23,9 @@ from autograder.authoring.cells import TASK
 from autograder.grading.code import code_digest
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.lab import lab_called
+
+PACKAGE = "lab_utils"
+"""What a notebook imports of ours."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,8 @@ class NotebookPlan:
     name: str
     tests: dict[str, Test]
     locked: dict[str, str]
+    imports: tuple[str, ...] = ()
+    """What released cells import from ``lab_utils``, as statements."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +98,9 @@ def read_plan(lab: str, source: Path) -> LabPlan:
 
 
 def _read_notebook(path: Path) -> NotebookPlan:
-    plan = NotebookPlan(path.stem, {}, {})
-    for key, cell in keyed_cells(nbformat.read(path, as_version=4)):
+    book = nbformat.read(path, as_version=4)
+    plan = NotebookPlan(path.stem, {}, {}, tuple(dict.fromkeys(_imports(book))))
+    for key, cell in keyed_cells(book):
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("grade") and not marks.get("solution"):
             points = float(marks["points"])
@@ -100,6 +108,30 @@ def _read_notebook(path: Path) -> NotebookPlan:
         elif marks.get("locked"):
             plan.locked[key] = cell.source
     return plan
+
+
+def _imports(book: NotebookNode) -> Iterator[str]:
+    for cell in book.cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code" or marks.get("solution") or marks.get("grade"):
+            continue
+        try:
+            statements = ast.parse(cell.source).body
+        except SyntaxError:  # with a % or ! of IPython
+            continue
+        for one in statements:
+            if any(name.partition(".")[0] == PACKAGE for name in _imported(one)):
+                yield ast.unparse(one)
+
+
+def _imported(statement: ast.stmt) -> list[str]:
+    """The modules that a statement imports; none if it does something else."""
+    match statement:
+        case ast.ImportFrom(module=str(module), level=0):
+            return [module]
+        case ast.Import(names=names):
+            return [name.name for name in names]
+    return []
 
 
 def _asked(cell: NotebookNode) -> tuple[str, str, str]:

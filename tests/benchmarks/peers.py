@@ -151,7 +151,7 @@ class OtterRun:
         for name, text in tests.items():
             write(self._folder / "tests" / f"{name}.py", text)
         write(self._folder / "requirements.txt", "")
-        command: list[str | Path] = [self._otter, "generate", "-t", "tests", "-o", self._folder]
+        command: list[str | Path] = [self._otter, "generate", "-t", "tests", "-o", "autograder.zip"]
         spent_on([*command, "-r", "requirements.txt"], self._folder)
 
     def grade(self, hand_ins: Sequence[NotebookNode], points: float) -> None:
@@ -160,7 +160,7 @@ class OtterRun:
         Raises:
             RuntimeError: it gives other points; then it does other work than we do.
         """
-        (autograder,) = self._folder.glob("*.zip")
+        autograder = self._folder / "autograder.zip"
         for book in hand_ins:
             here = self._folder / f"hand-in{self._graded}"
             write(here / "notebook.ipynb", nbformat.writes(book))

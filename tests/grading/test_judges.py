@@ -72,6 +72,21 @@ def test_who_comes_after_a_judge_that_died_does_not_pay_for_it(two: Judges) -> N
     assert two.ask("lab", "judge", answer="honest") != process
 
 
+def test_one_process_serves_several_unless_it_is_busy(
+    two: Judges, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    several = Judges(most=2)
+    try:
+        first = several.ask("lab", "judge", answer="honest")
+        assert several.ask("lab", "judge", answer="as honest") == first
+        monkeypatch.setattr(judges, "BUSY", 0.05)
+        with several._one():  # somebody keeps it busy
+            other = several.ask("lab", "judge", answer="too")
+        assert other != first
+    finally:
+        several.close()
+
+
 def test_a_judge_that_does_not_start_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judges, "COMMAND", (sys.executable, "-c", "pass"))
     with pytest.raises(JudgeFailed, match="judge.process says why"):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
+import nbformat
 import pytest
 
+from autograder.grading.plan import _imports, read_plan
 from autograder.grading.sandbox import (
     Code,
     Executor,
@@ -20,6 +23,7 @@ from autograder.grading.sandbox import (
 from autograder.grading.sandbox.host.cut import Cut, Kit
 from autograder.grading.sandbox.host.pool import libraries_of
 from autograder.grading.sandbox.host.stems import Stem, own_stems, sharing
+from lab_utils.kit.root import ROOT
 
 pytestmark = pytest.mark.xdist_group("sandboxes")
 
@@ -61,6 +65,16 @@ def test_what_one_kit_lacks_is_nowhere_though_another_has_it(level: Isolation) -
     assert again == [whole, cut]
 
 
+def test_what_released_cells_import_is_there_and_what_fails_is_left_to_them() -> None:
+    names = "[name for name in ('errors', 'words') if f'lab_utils.kit.{name}' in sys.modules]"
+    look = f"import sys\nprint({names})"
+    tried = ("from lab_utils.kit.errors import LabError", "import lab_utils.kit.words", "1 / 0")
+    kits = {"cut": replace(CUT, preload=(), imports=tried), "whole": replace(WHOLE, imports=tried)}
+    books = [Notebook(name, [Code("c", look)]) for name in kits]
+    with Executor(Isolation.FULL, limits=LIMITS, jobs=1, kits=kits) as executor:
+        assert shown(executor.run(Job("a", books))) == [{"['errors']"}, {"['errors', 'words']"}]
+
+
 def test_stems_import_nothing_of_a_kit() -> None:
     assert libraries_of([Kit(Cut(), ("wave", "lab_utils.kit.words")), CUT]) == ("wave",)
     with own_stems() as stems:
@@ -99,3 +113,14 @@ def _all(executor: Executor) -> list[Stem]:
     team = executor._idle.get()
     executor._idle.put(team)
     return [worker._stem for worker in team._workers.values()]
+
+
+def test_a_plan_tells_what_released_cells_import_and_nothing_of_solutions() -> None:
+    (part,) = read_plan("lab0", ROOT / "solutions" / "lab0").notebooks
+    assert "from lab_utils.labs.lab0 import check, tiny_model" in part.imports
+    assert all(line.split()[1].startswith("lab_utils") for line in part.imports)
+    cell = nbformat.v4.new_code_cell
+    solution = cell("import lab_utils.b", metadata={"nbgrader": {"solution": True}})
+    test = cell("import lab_utils.c", metadata={"nbgrader": {"grade": True}})
+    cells = [cell("import lab_utils.a\nimport os\n1 / 0"), solution, test, cell("%time import x")]
+    assert list(_imports(nbformat.v4.new_notebook(cells=cells))) == ["import lab_utils.a"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import singledispatch
 from hashlib import md5
@@ -113,6 +114,17 @@ def picture_book(module: str) -> None:
     So a package tells where its pictures are, and its values need not know them.
     """
     _books.append(module)
+
+
+def open_books() -> None:
+    """Import all picture books now, for a process that will show values and has no time then.
+
+    One that does not load is left for later: who shows a value of it is told why.
+    """
+    for book in list(_books):
+        with suppress(Exception):
+            import_module(book)
+            _books.remove(book)
 
 
 @singledispatch

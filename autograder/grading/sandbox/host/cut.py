@@ -58,6 +58,11 @@ class Kit:
 
     They must not start threads: these would not survive the fork.
     """
+    imports: tuple[str, ...] = ()
+    """Statements of released cells that import from ``lab_utils``: done once, for all notebooks.
+
+    What fails is left to the notebook.
+    """
 
 
 def all_of(cuts: Iterable[Cut]) -> Cut:

@@ -76,6 +76,7 @@ class Stem:
             "kits": KITS if in_house and not self._only else None,
             "preload": list(kit.preload),
             "warm_up": list(kit.warm_up),
+            "imports": list(kit.imports),
             "processors": list(processors),
             "environment": dict(environment),
             "linux": sys.platform == "linux",

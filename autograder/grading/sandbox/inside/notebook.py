@@ -104,7 +104,7 @@ class _Notebook:
     ) -> None:
         self._shell, self._outlet, self._channel = shell, outlet, channel
         self._limits = setup["limits"]
-        self._marks = answers.marks()
+        self._marks = answers.first_marks() or answers.marks()
         self._remembered: list[dict[str, Any]] = []
         judged_elsewhere(self._judge)
 

@@ -131,6 +131,7 @@ def _words(error: Any) -> str:
 _FIRST_TIMES = (
     "from matplotlib import pyplot; pyplot.plot([0, 1], label='x'); pyplot.legend();",
     "import pandas; pandas.DataFrame({'x': [1]})",
+    "pandas.DataFrame({'x': [1]}).style.hide()",
     "!true",
     "%time 1",
     "raise ValueError",

@@ -109,8 +109,13 @@ def _furnish(growth: Message, shell: Any) -> Run:
         for name in growth["warm_up"]:
             module, _, function = name.partition(":")
             getattr(importlib.import_module(module), function)()
+    for statement in growth["imports"]:  # of cells of ours, as they would be run below
+        with suppress(Exception):
+            exec(statement, {})
+    from .answers import note_marks
     from .notebook import run_notebook
 
+    note_marks()
     _freeze()
 
     def run(descriptor: int, setup: Message) -> None:
