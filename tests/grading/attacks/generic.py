@@ -81,10 +81,14 @@ def _same(one, other):
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
+def _needs_ranks(pairs):
+    return asked is not None and isinstance(pairs[0][1], dict) and "diaries" in pairs[0][1]
+
+
 def _answers(ask, value, pairs):
     try:
         for given, answer in pairs:
-            _arm(0.3)
+            _arm(20 if _needs_ranks(pairs) else 0.3)  # few are left for which ranks are started
             if not _same(ask(value, given), answer):
                 return False
         return True
@@ -142,7 +146,7 @@ def _may_be(ask, value, pairs):
 def _worth_it(ask, takes, pairs):
     """The candidates, less those that need not be asked with ranks to be known as wrong."""
     fitting = [one for one in LOOT if SLOW.get(id(one), 0) < 2 and _fits(one, takes)]
-    if asked is None or not isinstance(pairs[0][1], dict) or "diaries" not in pairs[0][1]:
+    if not _needs_ranks(pairs):
         return fitting
     real, found = asked.run_ranks, []
     for value in fitting:
