@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from lab_utils.labs.lab3b import LAB
 from lab_utils.labs.lab3b.judge.models import LOOK
 from lab_utils.labs.lab3b.judge.plans import LARGEST
 from lab_utils.labs.lab3b.show import SHOW
+from tests.grading.attacks import generic
 from tests.labs.lab3b.catalogue import CATALOGUE
 from tests.labs.lab3b.solved import solution
 from tests.support.catalogue import LosingEarly, assert_hidden_cases_are_other
@@ -50,6 +52,20 @@ def test_ranks_that_grading_starts_are_few() -> None:
     """A rank is a process: what they cost is most of what grading this lab costs."""
     graded = (hidden_of("lab3b").graded_cases(task.id) for task in LAB.tasks if task.id != "1.5")
     assert sum(case.given.get("ranks", 0) for cases in graded for case in cases) <= 125
+
+
+@pytest.mark.parametrize("task", ["1.1", "1.6"])
+def test_an_attacker_would_find_a_right_function(task: str) -> None:
+    """It looks at one rank alone before it starts several: one that talks, one that does not."""
+    asked, ask = LAB.task_called(task), LAB.ask(task)
+    right = solution()[asked.asks]
+    known = [(case.given, ask(right, case.given)) for case in LAB.public_cases(task)]
+    space: dict[str, Any] = {}
+    exec(generic.cell([]), space)
+    space["LOOT"] = [len, ask, solution()["shard_qkv"], right]
+    pairs = json.loads(json.dumps(known))
+    assert space["_worth_it"](ask, asked.takes, pairs) == [right]
+    assert space["_candidate"](ask, asked.takes, pairs) is right
 
 
 @pytest.mark.parametrize("task", [task for task in SHOW if task[0] in "12"])
