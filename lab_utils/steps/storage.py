@@ -75,7 +75,7 @@ def _is_cut(node: fx.Node, index: int) -> bool:
     """Whether the output ``index`` of ``node`` was made an element longer than it is."""
     if node.target not in _BAGS:
         return False
-    call = arguments_by_name(node.target, node.args, node.kwargs)  # type: ignore[arg-type]
+    call = arguments_by_name(node.target, node.args, node.kwargs)
     if index == 1:  # the bag of each index; empty where it is not wanted
         return node.meta["val"][index].numel() > 0
     if node.target is aten._embedding_bag.default:
