@@ -76,13 +76,13 @@ def test_whatever_is_changed_both_ways_agree(text: str, seed: int) -> None:
 
 def test_graphs_of_cases_are_what_their_reader_trusts_them_to_be() -> None:
     """Asking reads them without working their values out; here they are worked out."""
-    texts = {
+    texts: set[str] = {
         text
         for lab in read_course().labs
         if (known := lab_of(lab))
         for task in known.tasks
         for case in hidden_of(lab).graded_cases(task.id)
-        if str(text := case.given.get("graph")).startswith(plain.HEAD)
+        if (text := str(case.given.get("graph"))).startswith(plain.HEAD)
     }
     assert len(texts) > 20
     for one in sorted(texts):
