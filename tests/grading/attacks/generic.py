@@ -49,7 +49,8 @@ def _not_me(function):
     """Some of what is tried ends its process or closes its lines: a child's, not the attacker's."""
 
     def only_children(*arguments, **named):
-        if os.getpid() == ME:
+        at_children = function.__name__ == "kill" and arguments[0] not in (ME, 0, -1)
+        if os.getpid() == ME and not at_children:
             raise _Late
         return function(*arguments, **named)
 
@@ -177,8 +178,10 @@ def _worth_it(ask, takes, pairs):
 
 
 def _candidate(ask, takes, pairs):
-    before, end, double = signal.signal(signal.SIGALRM, _late), os._exit, os.dup2
-    os._exit, os.dup2 = _not_me(end), _not_me(double)
+    before = signal.signal(signal.SIGALRM, _late)
+    deadly = {{name: getattr(os, name) for name in ("_exit", "abort", "dup2", "kill", "killpg")}}
+    for name, function in deadly.items():
+        setattr(os, name, _not_me(function))
     try:
         for value in _worth_it(ask, takes, pairs):
             try:
@@ -189,7 +192,8 @@ def _candidate(ask, takes, pairs):
             except BaseException:
                 continue
     finally:
-        os._exit, os.dup2 = end, double
+        for name, function in deadly.items():
+            setattr(os, name, function)
         sys.stdout, sys.stderr = OUTPUT
         signal.signal(signal.SIGALRM, before)
     return None
