@@ -32,19 +32,9 @@ _CELL = (
 def open_notebook(browser: Browser, where: Address, name: str) -> None:
     """Open it with a kernel of its own; that of the one before it is ended."""
     address, token = where
-    if browser.driver.current_url.startswith(f"{address}lab"):  # which takes seconds to load
-        browser.js(
-            "const {commands, serviceManager} = jupyterapp;"
-            "return commands.execute('docmanager:save')"
-            ".then(() => commands.execute('application:close-all'))"
-            ".then(() => serviceManager.sessions.shutdownAll())"
-            ".then(() => commands.execute('docmanager:open', {path: arguments[0]}))"
-            ".then(() => true)",
-            f"{name}.ipynb",
-        )
-        browser.console_errors()  # of the one before
-    else:
-        browser.open(f"{address}lab/tree/{name}.ipynb?reset&token={token}")
+    if browser.driver.current_url.startswith(f"{address}lab"):
+        browser.js("return jupyterapp.serviceManager.sessions.shutdownAll().then(() => true)")
+    browser.open(f"{address}lab/tree/{name}.ipynb?reset&token={token}")
     browser.wait(
         "const context = window.jupyterapp?.shell?.currentWidget?.context;"
         "return context?.path == arguments[0] && context.sessionContext?.isReady "
