@@ -22,7 +22,7 @@ SLOW = Change(ADDED, "", "import time\ntime.sleep(5)")
 MORE = tuple(Example(student(first, "Slow"), (SLOW,)) for first in ("Mary", "Niklaus", "Olive"))
 WANTED = {
     "aturing": 0.75,
-    "bliskov": 0.69,
+    "bliskov": 0.52,
     "dknuth": 0.5,
     "edijkstra": 0.0,
     "ghopper": 0.29,
