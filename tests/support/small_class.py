@@ -25,7 +25,7 @@ WANTED = {
     "bliskov": 0.52,
     "dknuth": 0.5,
     "edijkstra": 0.0,
-    "ghopper": 0.29,
+    "ghopper": 0.28,
     "kthompson": None,  # half a zip
     **{example.student.id: 0.75 for example in MORE},
 }
