@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,15 +54,20 @@ def _texts(value: Any) -> Iterator[str]:
         yield from _texts(part)
 
 
-def _secrets(root: Path) -> dict[str, str]:
+def _secrets(root: Path) -> Mapping[str, str]:
     """What must not be told, squeezed, and what it is in words."""
-    public = "".join(
-        _squeezed(_readable(path.name, path.read_bytes()))
-        for path in sorted((root / "lab_utils").glob("labs/*/cases/*"))
-    )
+    stats = [(path, path.stat()) for path in (*_public(root), *_ours(root))]
+    return _found(root, tuple((path, stat.st_mtime_ns, stat.st_size) for path, stat in stats))
+
+
+@lru_cache(maxsize=4)  # it takes seconds, and is asked for again and again
+def _found(root: Path, _state: tuple[tuple[Path, int, int], ...]) -> Mapping[str, str]:
+    """The same while no file of it has changed."""
+    public = "".join(_squeezed(_readable(path.name, path.read_bytes())) for path in _public(root))
     given = {
         _squeezed(path.read_text(encoding="utf-8"))
-        for path in (root / "lab_utils").glob("labs/*/cases/*.dot")
+        for path in _public(root)
+        if path.suffix == ".dot"
     }
     secrets: dict[str, str] = {}
     for path in _ours(root):
@@ -76,6 +82,11 @@ def _secrets(root: Path) -> dict[str, str]:
                     if len(secret) >= LONG and (_GRAPH in secret or secret not in public):
                         secrets[secret] = _described(secret, origin)
     return secrets
+
+
+def _public(root: Path) -> list[Path]:
+    """Cases that students have."""
+    return sorted((root / "lab_utils").glob("labs/*/cases/*"))
 
 
 def _ours(root: Path) -> Iterator[Path]:
