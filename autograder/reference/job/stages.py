@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -20,7 +20,16 @@ from lab_utils.instruments.network.strategy import Strategy
 from lab_utils.instruments.parallel import Job
 from lab_utils.instruments.roofline import item_bytes
 from lab_utils.instruments.shapes import Transformer
-from lab_utils.labs.lab4b.rows import StageLoad
+
+
+class Loaded(NamedTuple):
+    """Bytes of one rank of a stage: what it sends in a step, and holds when it is fullest."""
+
+    sent: int
+    state: int
+    kept: int
+    """Of all micro-batches under way."""
+    logits: int
 
 
 class _Wire(torch.autograd.Function):
@@ -70,9 +79,7 @@ def _sent(model: Transformer, job: Job, strategy: Strategy) -> list[int]:
     return pipeline.sent
 
 
-def stage_load(
-    model: Transformer, job: Job, strategy: Strategy, stage: int, state: int
-) -> StageLoad:
+def stage_load(model: Transformer, job: Job, strategy: Strategy, stage: int, state: int) -> Loaded:
     """What one rank of a stage sends in a step, and holds when it is fullest."""
     words, layers = -(-model.vocab // strategy.tp), model.layers // strategy.pp
     is_last = stage == strategy.pp - 1
@@ -86,7 +93,7 @@ def stage_load(
         logits = torch.empty(rows, words, dtype=torch.float32)
     whole, kept = layer_bytes(model, job, strategy)
     steps = schedule(stage, strategy.pp, job.micro_batches)
-    return StageLoad(
+    return Loaded(
         item_bytes(job.dtype) * _sent(model, job, strategy)[stage],
         state * (layers * layer_matrices(model, strategy) + tables),
         peak_of([kept] * layers, whole, steps),

@@ -17,6 +17,8 @@ from lab_utils.labs.hw5.tables import EPOCH_COLUMNS, EPOCHS_CSV, form_problem
 from tests.support.one_machine_cluster import slurm_cluster
 from tests.support.solved_cells import solution_cells
 
+pytestmark = pytest.mark.xdist_group("cluster")
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -65,7 +67,6 @@ def test_the_job_runs_without_slurm(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs_slurm
-@pytest.mark.xdist_group("cluster")
 def test_slurm_runs_the_job(folder: Path) -> None:
     """The file as it is but for its size; on the command line only what this cluster lacks."""
     write_job("hw5.sbatch", gpus=2, images=64)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isclose, log2
 
+from autograder.reference.job.stages import Loaded
 from lab_utils.instruments.network.dims import FULLY_CONNECTED, RING, Dim
 from lab_utils.instruments.network.strategy import Strategy
 from lab_utils.instruments.parallel import Job, Memory
 from lab_utils.instruments.roofline import item_bytes
 from lab_utils.instruments.shapes import Transformer
-from lab_utils.labs.lab4b.rows import StageLoad
 
 SECONDS = (
     "one half",
@@ -122,7 +122,7 @@ def of_memory(
 
 
 def of_stage(
-    model: Transformer, job: Job, strategy: Strategy, stage: int, state: int, right: StageLoad
+    model: Transformer, job: Job, strategy: Strategy, stage: int, state: int, right: Loaded
 ) -> dict[str, list[list[object]]]:
     """By part of a stage's load, words and what they would explain."""
     e, tp, pp, micros = item_bytes(job.dtype), strategy.tp, strategy.pp, job.micro_batches
