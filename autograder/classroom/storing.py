@@ -174,7 +174,8 @@ class Storing:
             book.add_student(student)
         moment = self._course.get_existing_timestamp(str(folder))
         when = {"timestamp": moment} if moment else {}
-        return book.update_or_create_submission(self._lab, student, **when)
+        with book.db.no_autoflush:  # rows refer to each other before all are there
+            return book.update_or_create_submission(self._lab, student, **when)
 
     def _graded(
         self, student: str, rows: SubmittedNotebook, book: NotebookNode, graded: Graded
