@@ -20,15 +20,15 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder.grading.sandbox.inside.usage import look
 from autograder.labs.lab4a.sample_class import LAB, write_sample_class
 from lab_utils.kit.lab import lab_called
 from tests.benchmarks import Row, progress
+from tests.benchmarks.watch import Watch
 from tests.grading.attacks.catalogue import GROUPS
 from tests.labs.lab4a.catalogue import RIGHT, WRONG, Change
 from tests.labs.lab4a.class_of_four import ROOT, with_cell, with_change
@@ -37,32 +37,6 @@ HONEST = int(os.environ.get("BENCH_HONEST", "60"))
 ATTACKERS = 6
 """One in so many, where costs are compared."""
 ATTACKS = [attack for group in GROUPS.values() for attack in group]
-
-
-class Spent(Thread):
-    """Seconds of the processor that a process and all below it use, while it runs."""
-
-    def __init__(self, process: int) -> None:
-        super().__init__(daemon=True)
-        self.seconds, self._over, self._process = 0.0, Event(), process
-
-    def run(self) -> None:
-        """Look once in a while: what ends is counted by whoever waits for it."""
-        before = 0.0
-        while not self._over.wait(0.5):
-            family, seen = {self._process}, look()
-            for pid, process in seen.items():
-                if process.parent in family:
-                    family.add(pid)
-            now = sum(seen[pid].cpu for pid in family if pid in seen)
-            self.seconds += max(0.0, now - before)
-            before = now
-
-    def end(self) -> float:
-        """The sum."""
-        self._over.set()
-        self.join()
-        return self.seconds
 
 
 def _change(number: int) -> Change:
@@ -121,7 +95,7 @@ def _killed_after(source: Path, home: Path, graded: int) -> None:
 
 def _cost(source: Path, home: Path) -> float:
     run = _start(source, home)
-    spent = Spent(run.pid)
+    spent = Watch(run.pid)
     spent.start()
     run.wait()  # 1: somebody was not graded
     return spent.end()

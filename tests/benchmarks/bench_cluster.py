@@ -20,8 +20,8 @@ from autograder.classroom.sample import ADDED, Change, Example, write_class
 from autograder.collect import Student
 from lab_utils.kit.root import ROOT
 from tests.benchmarks import Row, progress
-from tests.benchmarks.bench_class import Spent
 from tests.benchmarks.simulated_cluster import Costs, seconds
+from tests.benchmarks.watch import Watch
 from tests.support.one_machine_cluster import obstacle, slurm_cluster
 
 LAB = os.environ.get("BENCH_LAB", "lab0")
@@ -49,7 +49,7 @@ def _run(command: str, home: Path, *more: str) -> tuple[float, float]:
     began = time.time()
     words = [sys.executable, "-m", "autograder", command, LAB, "--into", str(home), *more]
     run = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL)
-    spent = Spent(run.pid)
+    spent = Watch(run.pid)
     spent.start()
     if run.wait():
         raise RuntimeError(f"{' '.join(words)} failed")

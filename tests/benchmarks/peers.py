@@ -17,7 +17,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from lab_utils.kit.root import ROOT
-from tests.benchmarks.bench_class import Spent as Watch
+from tests.benchmarks.watch import Watch
 from tests.labs.lab4a.class_of_four import STOCK
 from tests.support.sample_course import copy_course, submit, write
 
@@ -73,7 +73,7 @@ def spent_on(
             stderr=told,
         )
         beside(run.pid)
-        watch = Watch(run.pid)  # nobody waits for what a sandbox ends
+        watch = Watch(run.pid)
         watch.start()
         _, status, used = os.wait4(run.pid, 0)
         took = time.monotonic() - started
