@@ -170,6 +170,18 @@ def mark_recomputed(clone: fx.Node) -> fx.Node:
     return clone
 
 
+def set_arguments(made: fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Give a node without arguments these, which hold no symbolic numbers.
+
+    ``create_node`` would search them for such; an assignment would take the node out of the
+    graph's tables and put it in again. Either takes longer than making the node.
+    """
+    if args:
+        fx.Node.args.fset(made, args)  # type: ignore[attr-defined]
+    if kwargs:
+        fx.Node.kwargs.fset(made, kwargs)  # type: ignore[attr-defined]
+
+
 def copy_graph(graph: fx.Graph) -> tuple[fx.Graph, dict[fx.Node, fx.Node]]:
     """A copy of ``graph`` with the same names, and the map from old nodes to new.
 
@@ -180,12 +192,12 @@ def copy_graph(graph: fx.Graph) -> tuple[fx.Graph, dict[fx.Node, fx.Node]]:
     new: dict[fx.Node, fx.Node] = {}
     for node in graph.nodes:
         made = copy.create_node(node.op, node.target, name=node.name)
-        # Given to create_node, arguments are searched for symbols, which takes half of the time.
-        if node.args:
-            made.args = fx.map_arg(node.args, new.__getitem__)
-        if node.kwargs:
-            made.kwargs = fx.map_arg(node.kwargs, new.__getitem__)
-        made.meta = dict(node.meta)
+        set_arguments(
+            made,
+            fx.map_arg(node.args, new.__getitem__),
+            fx.map_arg(node.kwargs, new.__getitem__),
+        )
+        made.meta.update(node.meta)
         new[node] = made
     for node in graph.nodes:
         if waits_for := control_dependencies(node):

@@ -31,7 +31,7 @@ from lab_utils.steps.dot.drawing import (
 from lab_utils.steps.dot.operator_rules import check_indices
 from lab_utils.steps.dot.operators import resolve
 from lab_utils.steps.dot.values import MAX_ALL_OUTPUTS, Value, parse_value
-from lab_utils.steps.graph import Kind, Phase
+from lab_utils.steps.graph import Kind, Phase, set_arguments
 
 _PLACEHOLDER = Call((), {}, ())
 
@@ -160,10 +160,9 @@ class _Program:
                 args, kwargs = entry.call.filled({p: new[e] for p, e in entry.reads.items()})
                 target = resolve(entry.operator)
                 node = graph.create_node("call_function", target, name=entry.name)
-                # As in copy_graph: nothing in them is a symbol.
-                node.args, node.kwargs = args, kwargs
+                set_arguments(node, args, kwargs)
             new[entry] = node
-            node.meta = self._meta(entry)
+            node.meta.update(self._meta(entry))
         for entry, node in new.items():
             if entry.waits_for:
                 node.meta["waits_for"] = tuple(new[other] for other in entry.waits_for)

@@ -10,7 +10,10 @@ import base64
 import binascii
 import json
 import math
+import re
 import sys
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from autograder.grading.sandbox.clean.markup import SAFE
@@ -25,6 +28,7 @@ PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
 _MOST_PARTS = 300_000  # values in one message: each takes memory, however short its text
 _DEEPEST = 60
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _MOST_CELLS = 100_000
 _KINDS = ("unwritten", "form", "absent")  # of errors, as far as a word is needed for them
 _LONGEST_WORDS = 2000  # characters of an error
@@ -39,12 +43,17 @@ def parse(body: bytes) -> dict[str, Any]:
     if body.count(b",") + body.count(b"[") + body.count(b"{") > _MOST_PARTS:
         raise Spoiled("a message with too many parts")
     try:
-        value = json.loads(body, parse_constant=_number, parse_float=_number, parse_int=_integer)
+        value = json.loads(
+            body.decode("utf-8"), parse_constant=_number, parse_float=_number, parse_int=_integer
+        )
     except (ValueError, RecursionError):
         raise Spoiled("a message that is not JSON") from None
     if not isinstance(value, dict):
         raise Spoiled("a message that is no object")
-    return _clean(value)
+    if sum(1 for _ in _levels(value)) > _DEEPEST + 1:
+        raise Spoiled("a message that is nested too deeply")
+    # Half a character can only come from such an escape: what is no UTF-8 was not decoded.
+    return _whole(value) if _HALF.search(body) else value
 
 
 def _number(text: str) -> float:
@@ -60,27 +69,33 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _clean(value: Any, depth: int = 0) -> Any:
+def _levels(value: Any) -> Iterator[list[Any]]:
+    """All parts of plain data, keys too, level by level: answers are long, and never deep."""
+    level = [value]
+    while level:
+        yield level
+        held = [part for part in level if type(part) in (dict, list)]
+        level = [
+            item
+            for part in held
+            for item in (part if type(part) is list else chain(part, part.values()))
+        ]
+
+
+def _whole(value: Any) -> Any:
     """The same with every text made of whole characters."""
-    if depth > _DEEPEST:
-        raise Spoiled("a message that is nested too deeply")
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, dict):
-        return {_clean(k): _clean(v, depth + 1) for k, v in value.items()}
+        return {_whole(k): _whole(v) for k, v in value.items()}
     if isinstance(value, list):
-        return [_clean(item, depth + 1) for item in value]
+        return [_whole(item) for item in value]
     return value
 
 
 def weight(value: Any) -> int:
     """About how many bytes of memory plain data takes."""
-    inner: Any = ()
-    if isinstance(value, dict):
-        inner = [*value.keys(), *value.values()]
-    elif isinstance(value, list):
-        inner = value
-    return sys.getsizeof(value) + sum(map(weight, inner))
+    return sum(sum(map(sys.getsizeof, level)) for level in _levels(value))
 
 
 def clean_reply(raw: Any) -> Reply:

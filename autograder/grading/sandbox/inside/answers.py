@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
@@ -17,7 +17,9 @@ from .protocol import Message, frame
 _LONGEST_WORDS = 1000
 _OURS = ("lab_utils", __package__)
 
-Marks = dict[str, tuple[object, object]]
+Marks = list[tuple[Mapping[str, Any], str, object, object]]
+"""A module or class as its names, one of them, the function or class that it stands for, its
+code."""
 
 
 Call = Callable[[str, Any], Any]
@@ -60,42 +62,40 @@ def answer_to(question: Message, space: dict[str, Any], most: int, call: Call) -
 
 
 def marks() -> Marks:
-    """What each function of ours is now, by its full name; to be compared later."""
-    found: Marks = {}
+    """What each function of ours is now, and where it stands; to be compared later."""
+    found: Marks = []
     for module in list(sys.modules.values()):
         home = getattr(module, "__name__", "")
         if isinstance(module, ModuleType) and home.partition(".")[0] in _OURS:
             for name, value in vars(module).items():
-                found |= _marks_of(f"{home}.{name}", value)
+                found += _marks_of(vars(module), name, value)
                 if isinstance(value, type) and value.__module__ == home:
                     for part, inner in vars(value).items():
-                        found |= _marks_of(f"{home}.{name}.{part}", inner)
+                        found += _marks_of(vars(value), part, inner)
     return found
 
 
-_first: Marks = {}
+_first: Marks = []
 
 
 def note_marks() -> None:
     """Remember in a warm process what our functions are, so that no notebook has to look."""
-    _first.update(marks())
+    _first[:] = marks()
 
 
 def first_marks() -> Marks:
     """What was remembered: a copy that student code does not have by the name of the module."""
-    return dict(_first)
+    return list(_first)
 
 
-def _marks_of(name: str, value: object) -> Marks:
+def _marks_of(space: Mapping[str, Any], name: str, value: object) -> Marks:
     is_code = isinstance(value, (FunctionType, type))
-    return {name: (value, getattr(value, "__code__", None))} if is_code else {}
+    return [(space, name, value, getattr(value, "__code__", None))] if is_code else []
 
 
-def changed_since(before: Marks) -> list[str]:
-    """The functions of ours that the notebook has replaced, by name."""
-    now = marks()
-    return sorted(
-        name
-        for name, (value, code) in before.items()
-        if now.get(name, (None, None))[0] is not value or now[name][1] is not code
+def have_changed(before: Marks) -> bool:
+    """Whether the notebook has replaced functions of ours."""
+    return any(
+        space.get(name) is not value or getattr(value, "__code__", None) is not code
+        for space, name, value, code in before
     )

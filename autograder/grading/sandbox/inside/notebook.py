@@ -121,7 +121,7 @@ class _Notebook:
             space.clear()
             space.update(self._remembered[message["state"]])
             return {"recalled": True}
-        return {"changed": bool(answers.changed_since(self._marks))}
+        return {"changed": answers.have_changed(self._marks)}
 
     def _run(self, message: Message) -> Message:
         self._outlet.open(message["output"], message["reserve"])
