@@ -245,9 +245,7 @@ class NotebookRun:
 
         for place in sorted(self._states, key=order):
             self._busy = asked[place]
-            with self._housekeeping():
-                talk.recall(self._states[place])
-            self._ask(talk, place, asked[place])
+            self._ask(talk, place, asked[place], self._states[place])
 
     def _ask_further(self, talk: Talk) -> None:
         asked = self.result.asked
@@ -259,10 +257,7 @@ class NotebookRun:
         states = {asked[place].task: state for place, state in self._states.items()}
         for place, question in enumerate(asked[first:], start=first):
             self._busy = question
-            if question.task in states:
-                with self._housekeeping():
-                    talk.recall(states[question.task])
-            self._ask(talk, place, question)
+            self._ask(talk, place, question, states.get(question.task))
 
     def _run(self, talk: Talk, place: int, cell: Code) -> None:
         if cell.id in self._fatal_cells:
@@ -287,7 +282,9 @@ class NotebookRun:
                 text = "was interrupted when the time for the notebook was up"
             self._remark(Trouble.INTERRUPTED, text, cell)
 
-    def _ask(self, talk: Talk, place: int, question: Question) -> None:
+    def _ask(
+        self, talk: Talk, place: int, question: Question, state: int | None = None
+    ) -> None:
         account = _account(question)
         if place in self._replies or account in self._fatal:
             return
@@ -300,7 +297,7 @@ class NotebookRun:
         self._met_hidden |= question.hidden
         try:
             with self._supervisor.timed(seconds, spent):
-                reply = talk.ask(question, seconds)
+                reply = talk.ask(question, seconds, state)
         finally:
             self._time[account] -= spent.seconds
         try:

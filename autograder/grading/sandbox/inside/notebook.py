@@ -117,10 +117,6 @@ class _Notebook:
         if message["do"] == "remember":
             self._remembered.append(dict(space))
             return {"remembered": True}
-        if message["do"] == "recall":
-            space.clear()
-            space.update(self._remembered[message["state"]])
-            return {"recalled": True}
         return {"changed": answers.have_changed(self._marks)}
 
     def _run(self, message: Message) -> Message:
@@ -142,6 +138,9 @@ class _Notebook:
         try:
             with self._at_most(message["seconds"], self._limits["question_seconds"]):
                 space, most = self._shell.user_ns, self._limits["reply_bytes"]
+                if message["state"] is not None:
+                    space.clear()
+                    space.update(self._remembered[message["state"]])
                 return answers.answer_to(message, space, most, self._borrow)
         except OutOfTime as late:
             look = "Look for a loop that does not end, or for something that it waits for."

@@ -111,14 +111,17 @@ class Talk:
             found = self._judge(lab, task, reply)
         self._send({"found": found}, deadline)
 
-    def ask(self, question: Question, seconds: float) -> Reply:
-        """The reply to a question.
+    def ask(self, question: Question, seconds: float, state: int | None = None) -> Reply:
+        """The reply to a question, with all names standing for what they did in ``state``.
+
+        No cell may run after one that has a state.
 
         Raises:
             Over: the process did not survive it.
         """
         parts = ("lab", "task", "name", "given", "lent", "aid")  # not which case it is
         order = {"do": "ask", "seconds": seconds} | {n: getattr(question, n) for n in parts}
+        order["state"], self._state = (None if state == self._state else state), state
         most = self._limits.reply_bytes + _SMALL
         deadline = self._deadline(seconds)
         self._begin(most)
@@ -147,13 +150,6 @@ class Talk:
         self._exchange({"do": "remember"}, self._limits.question_seconds, _SMALL)
         self._states += 1
         return self._states - 1
-
-    def recall(self, state: int) -> None:
-        """Let all names stand for what they did then; no cell may run after that."""
-        if state != self._state:
-            order = {"do": "recall", "state": state}
-            self._exchange(order, self._limits.question_seconds, _SMALL)
-            self._state = state
 
     def has_changed(self) -> bool:
         """Whether the notebook has replaced functions of ours. Which ones, it could make up."""
