@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -18,6 +18,7 @@ class Process(NamedTuple):
     parent: int
     cpu: float
     """Seconds of the processor: its own, and those of children that it has waited for."""
+    threads: int
 
 
 def look() -> dict[int, Process]:
@@ -28,17 +29,29 @@ def look() -> dict[int, Process]:
 
 def _process(path: str) -> Process | None:
     try:
-        with open(path) as file:
-            state, parent, *rest = file.read().rpartition(")")[2].split()
-        return Process(state, int(parent), sum(map(int, rest[9:13])) / _TICKS)
-    except (OSError, ValueError):  # it has ended
+        # Without the layers of ``open``: this is done at every step of a notebook.
+        file = os.open(path, os.O_RDONLY)
+        try:
+            told = os.read(file, 4096)
+        finally:
+            os.close(file)
+        state, parent, *rest = told.rpartition(b")")[2].split()
+        cpu = sum(map(int, rest[9:13])) / _TICKS
+        return Process(state.decode(), int(parent), cpu, int(rest[15]))
+    except (OSError, ValueError, IndexError):  # it has ended
         return None
 
 
-def has_work(pids: Iterable[int]) -> bool:
+def has_work(seen: Mapping[int, Process]) -> bool:
     """Whether a thread of these processes runs, or would if there were a processor or a disk."""
-    threads = (_process(path) for pid in pids for path in _threads(pid))
-    return any(thread is not None and thread.state in "RD" for thread in threads)
+    return any(state in "RD" for pid, one in seen.items() for state in _states(pid, one))
+
+
+def _states(pid: int, process: Process) -> list[str]:
+    if process.threads == 1:
+        return [process.state]
+    threads = map(_process, _threads(pid))
+    return [thread.state for thread in threads if thread]
 
 
 def _threads(pid: int) -> list[str]:
