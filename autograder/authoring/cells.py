@@ -10,6 +10,8 @@ A cell begins with ``# %%`` (code) or ``# %% [markdown]``, followed by one of th
 ``task=q2 points=2``    a question, graded by hand; its MARK SCHEME region stays with us
 ``… bonus``             after ``points=``: these count beyond what the notebook is worth
 ``readonly=intro``      students cannot change it
+``shows``               as below, and it changes nothing that others read: it only shows what is
+                        there, so that where it is graded it need not run
 nothing                 students may change it, and nobody grades it
 ======================  =============================================================
 
@@ -59,9 +61,10 @@ KINDS = {
     "task": _kind("task locked", "markdown", "MARK SCHEME"),
     "readonly": _kind("locked", "code markdown", None),
 }
-#: Where a cell's metadata says by which task of which lab it is judged, whether it is a bonus, and
-#: how the cell below a question begins as long as nobody has answered it.
+#: Where a cell's metadata says by which task of which lab it is judged, whether it is a bonus,
+#: how the cell below a question begins as long as nobody has answered it, and what only shows.
 TASK = "course"
+SHOWS = "shows"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -137,6 +140,8 @@ def _notebook(lines: list[str], where: str, lab: str) -> NotebookNode:
             seen[result.source] += 1
             key = f"{where}\n{seen[result.source]}\n{result.source}"
             result.id = sha256(key.encode()).hexdigest()[:16]
+            if SHOWS in cell.options:
+                result.metadata[TASK] = {SHOWS: True}
         notebook.cells.append(result)
     for question, after in pairwise(notebook.cells):
         is_asked = question.metadata.get("nbgrader", {}).get("task")
@@ -164,12 +169,16 @@ def _options(marker: str, line: int) -> tuple[str, dict[str, str]]:
     options: dict[str, str] = {}
     for word in words[cell_type == "markdown" :]:
         key, _, value = word.partition("=")
-        if key not in {*KINDS, "points", "check"} and word != "bonus":
+        if key not in {*KINDS, "points", "check"} and word not in ("bonus", SHOWS):
             known = ", ".join(f"{kind}=" for kind in [*KINDS, "points", "check"])
             raise _Mistake(
-                line, f"a cell has no {word!r}; it may have {known}, bonus or [markdown] in front"
+                line,
+                f"a cell has no {word!r}; it may have {known}, bonus, {SHOWS} or [markdown] in "
+                "front",
             )
         options[key] = value.strip('"')
+    if SHOWS in options and (len(options) > 1 or cell_type == "markdown"):
+        raise _Mistake(line, f"a cell that only {SHOWS} something is code, and nothing else")
     if len(options.keys() & KINDS.keys()) > 1:
         raise _Mistake(line, f"a cell is one thing only, not {' and '.join(options)}")
     return cell_type, options

@@ -29,9 +29,16 @@ from autograder.grading.judge.ruling import Ruling, nothing, shown_score
 from autograder.grading.plan import LabPlan, NotebookPlan
 from autograder.grading.sandbox import Executor, Isolation, Job, Limits, Result
 from autograder.grading.sandbox.host.cut import Cut, Kit, all_of
+from autograder.grading.sandbox.host.job import Output
 from autograder.grading.sandbox.host.limits import most_of
 from autograder.grading.sandbox.host.pool import PRELOAD
-from autograder.grading.submission import Submission, active_text, digest_of, notebooks_of
+from autograder.grading.submission import (
+    Submission,
+    active_text,
+    digest_of,
+    needless,
+    notebooks_of,
+)
 from autograder.grading.verdict import (
     SubmissionVerdict,
     TaskVerdict,
@@ -47,6 +54,11 @@ from lab_utils.kit.lab import handed_in, lab_called, lab_of
 MISSING = "missing notebook"
 """The kind of a remark on a notebook that was not handed in; the collector makes it too."""
 _PICTURES = "from lab_utils.kit.charts.drawn import open_books; open_books()"
+_LEFT_OUT: Output = {
+    "output_type": "stream",
+    "name": "stdout",
+    "text": "[This cell only shows what the others made, so it did not run here.]\n",
+}
 CellOutputs = dict[str, Any]
 """``outputs`` and ``execution_count`` of a cell, in the form of nbformat 4."""
 
@@ -161,7 +173,10 @@ class Grader:
                 ruling.paid |= {test.task for test in part.tests.values()}
                 continue
             ran = {cell.id: cell for cell in results[part.name].cells}
-            shown = {key: (cell.outputs, cell.execution_count) for key, cell in ran.items()}
+            shown: dict[str, tuple[list[Output], int | None]] = {
+                key: ([_LEFT_OUT], None) for key in needless(part, submission.books[part.name])
+            }
+            shown |= {key: (cell.outputs, cell.execution_count) for key, cell in ran.items()}
             for key, test in part.tests.items():
                 if test.task:
                     decided, outputs = ruling.task(test, results[part.name])

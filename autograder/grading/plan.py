@@ -19,7 +19,7 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder.authoring.cells import TASK
+from autograder.authoring.cells import SHOWS, TASK
 from autograder.grading.code import code_digest
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.lab import lab_called
@@ -59,6 +59,10 @@ class NotebookPlan:
     locked: dict[str, str]
     imports: tuple[str, ...] = ()
     """What released cells import from ``lab_utils``, as statements."""
+    given: frozenset[str] = frozenset()
+    """The text of all code cells that are released as they are."""
+    showing: frozenset[str] = frozenset()
+    """Of those, the ones that only show something."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,15 @@ def read_plan(lab: str, source: Path) -> LabPlan:
 
 def _read_notebook(path: Path) -> NotebookPlan:
     book = nbformat.read(path, as_version=4)
-    plan = NotebookPlan(path.stem, {}, {}, tuple(dict.fromkeys(_imports(book))))
+    given = [cell for cell in book.cells if cell.cell_type == "code" and not _is_written(cell)]
+    plan = NotebookPlan(
+        path.stem,
+        {},
+        {},
+        tuple(dict.fromkeys(_imports(book))),
+        frozenset(cell.source for cell in given),
+        frozenset(cell.source for cell in given if cell.metadata.get(TASK, {}).get(SHOWS)),
+    )
     for key, cell in keyed_cells(book):
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("grade") and not marks.get("solution"):
@@ -108,6 +120,11 @@ def _read_notebook(path: Path) -> NotebookPlan:
         elif marks.get("locked"):
             plan.locked[key] = cell.source
     return plan
+
+
+def _is_written(cell: NotebookNode) -> bool:
+    """Whether students write it."""
+    return bool(cell.metadata.get("nbgrader", {}).get("solution"))
 
 
 def _imports(book: NotebookNode) -> Iterator[str]:

@@ -14,6 +14,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.grading.hidden import hidden_of
+from autograder.grading.needed import left_out
 from autograder.grading.plan import LabPlan, NotebookPlan, Test, keyed_cells
 from autograder.grading.sandbox import Code, Notebook, Question
 from autograder.remark import Remark
@@ -107,16 +108,25 @@ def notebooks_of(
 def _steps(
     part: NotebookPlan, book: NotebookNode, cases: Mapping[Test, Sequence[Case]]
 ) -> Iterator[Code | Question]:
-    met = set()
+    met, out = set(), needless(part, book)
     for key, cell in keyed_cells(book):
         met.add(key)
         if key in part.tests:
             yield from _test(part, key, cases)
-        else:
+        elif key not in out:
             yield Code(key, part.locked.get(key, cell.source))
     for key in part.tests:
         if key not in met:
             yield from _test(part, key, cases)
+
+
+def needless(part: NotebookPlan, book: NotebookNode) -> set[str]:
+    """The keys of the cells that only show something, and need not run."""
+    cells = keyed_cells(book)
+    return {
+        cells[place][0]
+        for place in left_out([c.source for _, c in cells], part.showing, part.given)
+    }
 
 
 def _test(

@@ -88,7 +88,7 @@ for node in list(graph.nodes)[14:23]:
 # on the right. `explore` lets you walk through it: choose a block, select a node, and follow
 # its value from birth to death. (The letters are the kinds of task 1.1.)
 
-# %%
+# %% shows
 explore(graph)
 
 # %% [markdown]
@@ -105,7 +105,7 @@ explore(graph)
 #
 # A node *is* its value: `nodes["l0_gate_proj"]` is the operator and the tensor that it makes.
 
-# %%
+# %% shows
 node = nodes["l0_gate_proj"]
 print("reads   ", [n.name for n in node.all_input_nodes])
 print("read by ", [n.name for n in node.users])
@@ -121,7 +121,7 @@ print("the step returns   ", list(outputs(graph))[:3], "…")
 # belong to nodes but to **storages**. `storages(graph)` gives for each node the storages that
 # its value lives in; a storage knows its `owner` (the node that allocated it) and `nbytes`.
 
-# %%
+# %% shows
 memory = storages(graph)
 for name in ("l0_gate_proj", "l0_gate_proj_w_t", "l0_up_proj_w_update"):
     for storage in memory[nodes[name]]:
@@ -204,7 +204,7 @@ check("1.1", classify)
 # How much is there of each kind? (This counts all bytes ever allocated, not those that are
 # held at once.)
 
-# %%
+# %% shows
 scratch, _ = copy_graph(graph)  # your function may note things on the nodes of its graph
 kinds = classify(scratch)
 allocated = pd.Series(dtype=float)
@@ -281,7 +281,7 @@ check("1.2", activation_lifetimes)
 # use in forward and its first use in backward. Activations of early layers wait longest: they
 # are the ones worth dropping.
 
-# %%
+# %% shows
 scratch, _ = copy_graph(graph)
 memory = storages(scratch)
 place = {node: index for index, node in enumerate(scratch.nodes)}
@@ -374,7 +374,7 @@ check("1.3", GraphProfiler)
 # Profile the real graph. Where does the time go, and where do the bytes? An operator with
 # many bytes and little time is cheap to run again.
 
-# %%
+# %% shows
 scratch, _ = copy_graph(graph)
 table = GraphProfiler(scratch).profile(example_values(graph))
 by_operator = table.groupby("operator")[["seconds", "bytes"]].sum()
@@ -387,7 +387,7 @@ by_operator.sort_values("seconds", ascending=False).head(8).style.format(
 # The same table as a picture, operator by operator: above the time that each takes, below the
 # bytes that it allocates. Rest the mouse on a bar to see whose it is.
 
-# %%
+# %% shows
 Profile(table)
 
 # %% [markdown]
@@ -454,7 +454,7 @@ def peak_breakdown(graph: fx.Graph) -> Peak:
 # %% test=t14_check points=1 check=1.4
 check("1.4", peak_breakdown)
 
-# %%
+# %% shows
 scratch, _ = copy_graph(graph)
 peak = peak_breakdown(scratch)
 print(f"{peak.nbytes / 1e6:.2f} MB are held while {peak.node.name} runs:")
@@ -464,7 +464,7 @@ for what, nbytes in sorted(peak.by_kind.items(), key=lambda item: -item[1]):
 # %% [markdown]
 # Where in the step is it, and what is most of it? Say first what you expect.
 
-# %%
+# %% shows
 predict(
     "During which part of the training step is the peak held?",
     {
@@ -479,7 +479,7 @@ predict(
 # And the whole line, as a film: move the slider to see what runs and what is alive. Four fifths
 # of the peak are activations.
 
-# %%
+# %% shows
 film(graph)
 # %% [markdown]
 # ## Task 1.5: hand in the graph (¼ point, about 3 lines)

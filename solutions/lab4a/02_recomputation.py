@@ -96,7 +96,7 @@ def recompute_set(target: fx.Node, kept: set[fx.Node]) -> list[fx.Node]:
 # %% test=t21_check points=1 check=2.1
 check("2.1", recompute_set)
 
-# %%
+# %% shows
 print([node.name for node in recompute_set(nodes["l2_gate_up_proj"], kept)])
 
 # %% [markdown]
@@ -113,7 +113,7 @@ print([node.name for node in recompute_set(nodes["l2_gate_up_proj"], kept)])
 # Try it on a scratch copy. The clone gets the name of the original with a number (in the
 # graphs that we ship, clones end in `_recomp`; names make no difference).
 
-# %%
+# %% shows
 scratch = open_graph("llm_mlp")
 named = {node.name: node for node in scratch.nodes}
 with scratch.inserting_before(named["d_l3_up_proj"]):
@@ -183,7 +183,7 @@ def inject_recomputation(graph: fx.Graph, drop: list[fx.Node]) -> dict[fx.Node, 
 # after. The dotted line is what a good solution reaches, the dashed one is the budget. What do you
 # expect to see?
 
-# %%
+# %% shows
 predict(
     "Sixteen activations are dropped and rebuilt. What becomes of the peak of 10.42 MB?",
     {

@@ -108,7 +108,7 @@ save_work(rewire_backward)
 # PyTorch's own gradients are the judge: run both graphs on the same numbers and compare
 # every gradient, bit for bit.
 
-# %%
+# %% shows
 base, graph = open_graph("llm_mlp"), open_graph("llm_mlp.injected")  # fresh ones
 nodes = {node.name: node for node in graph.nodes}
 clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].items()}
@@ -127,7 +127,7 @@ print(
 # %% [markdown]
 # Before you watch both:
 
-# %%
+# %% shows
 predict(
     "When are the clones of the first block in memory?",
     {
@@ -142,13 +142,13 @@ predict(
 # Watch both: in the middle of the film on the right the orange clones appear, one block at a
 # time, and go again. (Tick *align by phase* to see the same part of both steps.)
 
-# %%
+# %% shows
 film({"without recomputation": base, "with it": graph})
 
 # %% [markdown]
 # If you finished notebook 2: does your own injection work together with your rewiring?
 
-# %%
+# %% shows
 inject = load_work("inject_recomputation", instead="the shipped graph")
 if inject is not None:
     mine = open_graph("llm_mlp")
@@ -163,7 +163,7 @@ if inject is not None:
 # pick activations to drop, and see the peak and the work that is done again. The red mark on
 # the curve is `mine`, a choice of your own: is there a better one for the same work?
 
-# %%
+# %% shows
 slider = None
 if inject is not None:
 

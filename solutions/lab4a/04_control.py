@@ -57,7 +57,7 @@ clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].i
 #
 # The same graph, twice: in program order, and as soon as possible.
 
-# %%
+# %% shows
 predict(
     "Every node runs as soon as its inputs are there. What becomes of the low peak?",
     {
@@ -68,7 +68,7 @@ predict(
     right="it is back where it was without recomputation",
 )
 
-# %%
+# %% shows
 plot_memory(
     {
         "rewired": live_bytes(graph, program_order(graph)),
@@ -79,7 +79,7 @@ plot_memory(
 # When does each clone run, and when is it first needed? The scheduler counts in steps; all
 # operators of one step run at the same time.
 
-# %%
+# %% shows
 step = as_soon_as_possible(graph).step_of()
 print(f"the loss is known at step {step[nodes['loss']]}")
 for clone in sorted(clones.values())[-4:]:  # of the first block: backward comes to it last
@@ -161,7 +161,7 @@ check("4.2", "llm_mlp_ar.dot")
 # Look at the result: the graph that you were given beside the one that you hand in. How many
 # workers does a runtime need to run your graph without waiting?
 
-# %%
+# %% shows
 base, final = open_graph("llm_mlp"), read_dot("llm_mlp_ar.dot")
 film({"without recomputation": base, "llm_mlp_ar.dot": final}, "as soon as possible")
 
@@ -170,7 +170,7 @@ film({"without recomputation": base, "llm_mlp_ar.dot": final}, "as soon as possi
 #
 # The whole story of the lab in six numbers, from your own graphs:
 
-# %%
+# %% shows
 unguarded = open_graph("llm_mlp.rewired")
 pd.DataFrame(
     [

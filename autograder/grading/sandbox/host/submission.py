@@ -282,9 +282,7 @@ class NotebookRun:
                 text = "was interrupted when the time for the notebook was up"
             self._remark(Trouble.INTERRUPTED, text, cell)
 
-    def _ask(
-        self, talk: Talk, place: int, question: Question, state: int | None = None
-    ) -> None:
+    def _ask(self, talk: Talk, place: int, question: Question, state: int | None = None) -> None:
         account = _account(question)
         if place in self._replies or account in self._fatal:
             return
