@@ -72,6 +72,7 @@ def derived_files() -> Files:
     for shown in hidden["1.4"][:-1:2]:  # of the same bytes, but held for several steps
         lasting = with_lasting_peak(read_dot(shown["given"]["graph"]))
         shown.update(peak_case(shown["name"], lasting))
+    hidden["1.3"] = hidden["1.3"][::2]  # each is run several times, and none has a trap of its own
     for timed in hidden["1.3"]:
         del timed["given"]["pace"]  # the grader tells the times, run by run
 

@@ -1,7 +1,8 @@
 """Graphs on which hand-ins are graded but which no student has seen.
 
 Each of them has all that the usual mistakes trip over (``Everything``), and something of its own:
-whoever makes such a mistake makes it on every graph.
+whoever makes such a mistake makes it on every graph. They are no larger than that takes: every
+hand-in is asked about all of them.
 """
 
 from __future__ import annotations
@@ -100,18 +101,16 @@ def large_weights() -> Workload:
 
 #: What students are told about a hidden graph is this name and nothing else.
 HIDDEN_MODELS = {
-    "a deeper stack, other sizes, other names": lambda: _stack(
-        LlamaMLP(24, 80), Everything(24, 48), *(LlamaMLP(24, 80) for _ in range(4)), shape=(96, 24)
+    "other blocks, other sizes, other names": lambda: _stack(
+        LlamaMLP(24, 80), Everything(24, 48), LlamaMLP(24, 80), LlamaMLP(24, 80), shape=(96, 24)
     ),
     "blocks with GELU and biases": lambda: _stack(
-        GeluMLP(32, 96), Everything(32, 40), GeluMLP(32, 96), GeluMLP(32, 96), shape=(128, 32)
+        GeluMLP(32, 96), Everything(32, 40), GeluMLP(32, 96), shape=(128, 32)
     ),
-    "attention": lambda: _stack(
-        Attention(24), Everything(24, 40), Attention(24), shape=(6, 12, 24)
-    ),
-    "a residual that skips a block": lambda: _tokens(SkipsABlock(3, 16, 64), 128, 16),
+    "attention": lambda: _stack(Everything(24, 40), Attention(24), shape=(6, 12, 24)),
+    "a residual that skips a block": lambda: _tokens(SkipsABlock(2, 16, 64), 128, 16),
     "an activation that is read twice": lambda: _stack(
         TwoReaders(16, 64), TwoReaders(16, 64), Everything(16, 32), shape=(128, 16)
     ),
-    "one block used several times": lambda: _tokens(SharesWeights(3, 16, 64), 128, 16),
+    "one block used several times": lambda: _tokens(SharesWeights(2, 16, 64), 128, 16),
 }
