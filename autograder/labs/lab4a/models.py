@@ -107,7 +107,7 @@ HIDDEN_MODELS = {
     "blocks with GELU and biases": lambda: _stack(
         GeluMLP(32, 96), Everything(32, 40), GeluMLP(32, 96), shape=(128, 32)
     ),
-    "attention": lambda: _stack(Everything(24, 40), Attention(24), shape=(6, 12, 24)),
+    "attention": lambda: _stack(Attention(24), Everything(24, 40), shape=(6, 12, 24)),
     "a residual that skips a block": lambda: _tokens(SkipsABlock(2, 16, 64), 128, 16),
     "an activation that is read twice": lambda: _stack(
         TwoReaders(16, 64), TwoReaders(16, 64), Everything(16, 32), shape=(128, 16)
