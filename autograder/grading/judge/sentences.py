@@ -111,16 +111,20 @@ class Sentences:
 
     def __init__(self, files: Iterable[Path]) -> None:
         found = {one for file in files for one in _in_file(file)}
-        self._sentences = sorted(found, key=lambda one: (-one.weight, one.parts))
+        sentences = sorted(found, key=lambda one: (-one.weight, one.parts))
         # Those that differ in signs alone are told as one: the signs may be filled in.
-        self._plainest = {one.tokens: one for one in self._sentences}
+        self._plainest = {one.tokens: one for one in sentences}
+        self._rank = {one: rank for rank, one in enumerate(sentences)}
+        self._by_start: dict[str, list[Sentence]] = {}
+        for one in sentences:
+            self._by_start.setdefault(one.parts[0][:1], []).append(one)
 
     def told(self, text: str, instead: str, brought: Brought) -> str:
         """``text`` without what was filled in.
 
         ``instead`` where it is none of ours, or may be one by the words that the answer brought.
         """
-        fitting = [s for s in self._sentences if s.fits(text)] if len(text) <= _LONGEST else []
+        fitting = self._fitting(text) if len(text) <= _LONGEST else []
         best = next((one for one in fitting if one.is_telling), None)
         if best is None or brought.spell(best.words):
             return instead
@@ -128,6 +132,12 @@ class Sentences:
         if any(brought.spell(best.words - other.words, other.edges) for other in others):
             return instead
         return self._plainest[best.tokens].told
+
+    def _fitting(self, text: str) -> list[Sentence]:
+        """Those that ``text`` may be, the most telling first."""
+        starts = {text[:1], ""}
+        found = [s for start in starts for s in self._by_start.get(start, ()) if s.fits(text)]
+        return sorted(found, key=self._rank.__getitem__)
 
 
 def _words(text: str) -> list[str]:

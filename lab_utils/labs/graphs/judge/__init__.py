@@ -7,6 +7,7 @@ rebuilds the same values from what is kept, and stays within its budgets.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ from lab_utils.steps.dot.values import value_text
 from lab_utils.steps.graph import copy_graph, mark_recomputed, operator_name, phase
 from lab_utils.steps.kept import in_backward, is_early
 from lab_utils.steps.memory import live_bytes
-from lab_utils.steps.run import example_values, run
+from lab_utils.steps.run import StepResult, example_values, run
 from lab_utils.steps.schedule import Schedule
 
 
@@ -120,9 +121,7 @@ def _told(node: fx.Node) -> dict[str, str]:
 
 def wrong_values(base: fx.Graph, rewritten: fx.Graph, schedule: Schedule) -> list[Finding]:
     """Run both on the same numbers and compare loss, gradients and updated weights."""
-    values = example_values(base)
-    torch.manual_seed(0)
-    wanted = run(base, values)
+    values, wanted = _right_values(base)
     torch.manual_seed(0)
     mine = run(rewritten, values, schedule)
     for label, right, yours in (
@@ -139,6 +138,14 @@ def wrong_values(base: fx.Graph, rewritten: fx.Graph, schedule: Schedule) -> lis
                 )
             ]
     return []
+
+
+@lru_cache(maxsize=32)  # the cases of a lab
+def _right_values(base: fx.Graph) -> tuple[dict[str, torch.Tensor], StepResult]:
+    """What a graph is given, and what comes of it; its nodes are not changed meanwhile."""
+    values = example_values(base)
+    torch.manual_seed(0)
+    return values, run(base, values)
 
 
 def over_budget(graph: fx.Graph, schedule: Schedule, budget: int, look: str) -> list[Finding]:

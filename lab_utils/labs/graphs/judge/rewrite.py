@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from torch import fx
 
@@ -99,17 +99,27 @@ def is_late(node: fx.Node) -> bool:
 def sides(base: fx.Graph, after: fx.Graph) -> tuple[Structure, Structure, Waits]:
     """Both graphs without control edges, in the detail that both tell; those of ``after``."""
     drawn = is_opaque(base) or is_opaque(after)
-    plain, (copy, new) = copy_graph(base)[0], copy_graph(after)
+    copy, new = copy_graph(after)
     waits = {
         new[node]: tuple(new[other] for other in control_dependencies(node))
         for node in after.nodes
         if control_dependencies(node)
     }
-    for node in (*plain.nodes, *copy.nodes):
+    return _side_before(base, drawn), _side(copy, drawn), waits
+
+
+@lru_cache(maxsize=32)  # the cases of a lab
+def _side_before(base: fx.Graph, drawn: bool) -> Structure:
+    return _side(copy_graph(base)[0], drawn)
+
+
+def _side(graph: fx.Graph, drawn: bool) -> Structure:
+    """``graph``, which is ours to change, as it is compared."""
+    for node in graph.nodes:
         clear_control_dependencies(node)
         if drawn and any(map(is_late, node.all_input_nodes)) and _is_given(node):
             node.meta["phase"] = Phase.OPTIMIZER  # a drawn update has the colour of its weight
-    return Structure(plain, drawn), Structure(copy, drawn), waits
+    return Structure(graph, drawn)
 
 
 def _is_given(node: fx.Node) -> bool:

@@ -17,7 +17,7 @@ from lab_utils.labs.graphs.judge.timeline import timeline_as_meant
 from lab_utils.labs.graphs.judge.waits import wait_findings
 from lab_utils.labs.graphs.judge.waste import wasted_clones
 from lab_utils.labs.graphs.nodes import is_clone
-from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.labs.graphs.replies import shared_graph
 from lab_utils.steps.compare.diff import Differs, diff
 from lab_utils.steps.dot.read import DotError, read_dot
 from lab_utils.steps.graph import is_opaque
@@ -41,7 +41,7 @@ def judge_traced(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """By structure; kinds are the business of task 1.1."""
     if answer["text"] is None:
         return _missing(answer)
-    found = diff(graph_of(case.wanted["graph"]), _read(answer))
+    found = diff(shared_graph(case.wanted["graph"]), _read(answer))
     look = "Write the graph as it was traced: run that cell again, then yours."
     return [
         Finding(f"{answer['file']}: {one.text}", "the graph of this notebook", look)
@@ -57,7 +57,7 @@ def judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """
     if answer["text"] is None:
         return _missing(answer)
-    base, mine = graph_of(case.wanted["graph"]), _read(answer)
+    base, mine = shared_graph(case.wanted["graph"]), _read(answer)
     file = answer["file"]
     if is_opaque(mine):
         look = "Write it with write_dot."

@@ -20,14 +20,14 @@ from lab_utils.labs.graphs.judge.clones import clone_findings, too_much_work
 from lab_utils.labs.graphs.judge.rewrite import Rewrite, by_names
 from lab_utils.labs.graphs.judge.waste import dead_clones, wasted_clones
 from lab_utils.labs.graphs.nodes import Names, by_name
-from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.labs.graphs.replies import shared_graph
 from lab_utils.steps.kept import is_early, lost_values
 from lab_utils.steps.schedule import program_order
 
 
 def judge_recompute_set(case: Case, answer: list[str]) -> list[Finding]:
     """Task 2.1: what must run again."""
-    graph, kept = graph_of(case.given["graph"]), set(case.given["kept"])
+    graph, kept = shared_graph(case.given["graph"]), set(case.given["kept"])
     nodes, wanted = by_name(graph), case.wanted["nodes"]
     looks = []
     for name in answer:
@@ -50,10 +50,10 @@ def judge_recompute_set(case: Case, answer: list[str]) -> list[Finding]:
 
 def judge_inject(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """Task 2.2: clones in the backward pass."""
-    base = graph_of(case.given["graph"])
+    base = shared_graph(case.given["graph"])
     if found := unwritable(base, answer):
         return found
-    after = graph_of(answer["dot"])
+    after = shared_graph(answer["dot"])
     before, nodes = by_name(base), by_name(after)
     clones: dict[str, str] = answer["clones"]
     lost = {n.name for n in lost_values(base, [before[d] for d in case.given["drop"]])}

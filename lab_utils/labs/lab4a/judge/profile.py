@@ -9,7 +9,7 @@ from typing import Any
 from torch import fx
 
 from lab_utils.kit.task import Case, Finding
-from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.labs.graphs.replies import shared_graph
 from lab_utils.steps.graph import Kind, Phase, operator_name, phase
 from lab_utils.steps.kept import in_backward
 from lab_utils.steps.storage import is_operation
@@ -17,7 +17,7 @@ from lab_utils.steps.storage import is_operation
 
 def judge_classify(case: Case, answer: Mapping[str, str]) -> list[Finding]:
     """Task 1.1: the kind of every value."""
-    graph = graph_of(case.given["graph"])
+    graph = shared_graph(case.given["graph"])
     findings = []
     nodes = {node.name: node for node in graph.nodes}
     for name, wanted in case.wanted["kinds"].items():
@@ -58,7 +58,7 @@ def judge_lifetimes(case: Case, answer: Mapping[str, list[str | None]]) -> list[
         return [
             _other_uses(n, answer[n], u, all_swapped) for n, u in wanted.items() if answer[n] != u
         ]
-    nodes = {node.name: node for node in graph_of(case.given["graph"]).nodes}
+    nodes = {node.name: node for node in shared_graph(case.given["graph"]).nodes}
     findings = [
         Finding(f"{name} has an entry", "no entry", "It is not memory that an activation owns.")
         for name in answer

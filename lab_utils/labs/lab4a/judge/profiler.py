@@ -9,7 +9,7 @@ from torch import fx
 
 from lab_utils.kit.task import Case, Finding
 from lab_utils.labs.graphs.nodes import Names, by_name
-from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.labs.graphs.replies import shared_graph
 from lab_utils.labs.lab4a.ask.profiler import slowness
 from lab_utils.steps.graph import operator_name, phase
 
@@ -29,7 +29,7 @@ def judge_profiler(case: Case, answer: list[dict[str, Any]]) -> list[Finding]:
                 "for node in self.module.graph.nodes: if node.op == 'call_function': …",
             )
         ]
-    findings = _mislabelled(by_name(graph_of(case.given["graph"])), answer)
+    findings = _mislabelled(by_name(shared_graph(case.given["graph"])), answer)
     for row, other in zip(answer, wanted, strict=True):
         if row["bytes"] != other["bytes"]:
             findings.append(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from torch import fx
@@ -15,7 +16,7 @@ from lab_utils.labs.graphs.judge.rewrite import by_names
 from lab_utils.labs.graphs.judge.timeline import timeline_of
 from lab_utils.labs.graphs.judge.waits import wait_findings
 from lab_utils.labs.graphs.nodes import by_name
-from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.labs.graphs.replies import shared_graph
 from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.graph import copy_graph
 from lab_utils.steps.schedule import as_soon_as_possible, program_order
@@ -24,10 +25,10 @@ from lab_utils.steps.storage import owns_memory
 
 def judge_rewire(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """Task 3.1: backward reads the clones."""
-    given = graph_of(case.given["graph"])
+    given = shared_graph(case.given["graph"])
     if found := unwritable(given, answer):
         return found
-    after = graph_of(answer["dot"])
+    after = shared_graph(answer["dot"])
     before, nodes = by_name(given), by_name(after)
     clones: dict[str, str] = case.given["clones"]
     findings = [
@@ -39,7 +40,7 @@ def judge_rewire(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     findings += changed_nodes(before, nodes, still)
     if not findings:
         drop = [name for name in clones if owns_memory(before[name])]
-        rewrite = by_names(_without(given, clones.values()), after, clones, drop)
+        rewrite = by_names(_without(given, tuple(clones.values())), after, clones, drop)
         findings += [*forward_changes(rewrite), *rewire_findings(rewrite)]
     if findings:
         return findings
@@ -51,7 +52,7 @@ def judge_rewire(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
 
 def judge_wait(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """Task 4.1: the clones wait."""
-    given = graph_of(case.given["graph"])
+    given = shared_graph(case.given["graph"])
     if found := unwritable(given, answer):
         return found
     after = read_dot(answer["dot"], circles=True)
@@ -73,8 +74,9 @@ def judge_wait(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     )
 
 
-def _without(graph: fx.Graph, clones: Iterable[str]) -> fx.Graph:
-    """A copy of ``graph`` without its clones, which nobody but clones reads."""
+@lru_cache(maxsize=32)  # the cases of a lab
+def _without(graph: fx.Graph, clones: tuple[str, ...]) -> fx.Graph:
+    """A copy of ``graph`` without its clones, which nobody but clones reads; only to look at."""
     copy, _ = copy_graph(graph)
     gone = set(clones)
     for node in reversed(copy.nodes):

@@ -9,7 +9,7 @@ from typing import Any
 from lab_utils.kit.task import Case, Finding
 from lab_utils.labs.graphs.judge import changed_nodes, over_budget, unwritable, wrong_values
 from lab_utils.labs.graphs.nodes import by_name
-from lab_utils.labs.graphs.replies import graph_of
+from lab_utils.labs.graphs.replies import shared_graph
 from lab_utils.labs.project.judge.result_problems import (
     baseline_problems,
     latency_problems,
@@ -52,10 +52,10 @@ def judge_analyse(case: Case, answer: Mapping[str, list[float]]) -> list[Finding
 
 def judge_recompute(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     """Task 6.3: a rewriter for real models."""
-    base = graph_of(case.given["graph"])
+    base = shared_graph(case.given["graph"])
     if found := unwritable(base, answer):
         return found
-    mine = graph_of(answer["dot"])
+    mine = shared_graph(answer["dot"])
     early = [n.name for n in base.nodes if n.op == "call_function" and is_early(n)]
     if found := changed_nodes(by_name(base), by_name(mine), early):
         return found
