@@ -71,16 +71,18 @@ class Sandbox:
                 left.append(student)
         if not left:
             return
-        with grader_for(self._order, self._kept.plan) as grader:
+        jobs = min(self._order.jobs, len(left))
+        with grader_for(self._order, self._kept.plan, jobs) as grader:
             self._told(grader.executor.reached)
             examine = partial(examine_one, self._order, grader)
-            yield from several(examine, left, self._order.jobs)
+            # One more: while a verdict is found on what has run, the next may run.
+            yield from several(examine, left, jobs + 1)
 
 
-def grader_for(order: Order, plan: LabPlan) -> Grader:
+def grader_for(order: Order, plan: LabPlan, jobs: int | None = None) -> Grader:
     """What runs student code for an order, to be entered; it shows nobody what others handed in."""
     hidden = (order.home.path, order.source)
-    return Grader(plan, jobs=order.jobs, require=order.require, hidden=hidden)
+    return Grader(plan, jobs=jobs or order.jobs, require=order.require, hidden=hidden)
 
 
 def examine_one(order: Order, grader: Grader, student: str) -> None:

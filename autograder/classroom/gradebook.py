@@ -10,7 +10,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 import nbformat
+from alembic.script import ScriptDirectory
 from nbgrader.api import (
+    Base,
     BaseCell,
     Comment,
     Grade,
@@ -23,6 +25,8 @@ from nbgrader.api import (
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.dbutil import ALEMBIC_DIR
+from sqlalchemy import create_engine, text
 from sqlalchemy.exc import SAWarning
 from traitlets.log import get_logger
 
@@ -39,6 +43,17 @@ from lab_utils.kit.errors import LabError
 
 # nbgrader makes submissions in a way of which SQLAlchemy warns each time.
 warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
+
+
+def make_empty(url: str) -> None:
+    """A gradebook as nbgrader makes it, which starts a program of seconds to learn the version."""
+    engine = create_engine(url)
+    Base.metadata.create_all(engine)
+    head = ScriptDirectory(ALEMBIC_DIR).get_current_head()
+    with engine.begin() as database:
+        database.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
+        database.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": head})
+    engine.dispose()
 
 
 class NotStored(LabError):
@@ -77,6 +92,7 @@ class Book:
             # In one go: nbgrader takes a gradebook that was half made for a whole one.
             unfinished = self._home.path / "gradebook.db.new"
             unfinished.unlink(missing_ok=True)
+            make_empty(f"sqlite:///{unfinished}")
             register(self._lab, self._home.root, f"sqlite:///{unfinished}")
             os.replace(unfinished, self._home.gradebook)
         elif not mark.is_file() or mark.read_text() != known:

@@ -128,6 +128,7 @@ class Grader:
     def __enter__(self) -> Grader:
         with ExitStack() as stack:
             stack.callback(self._judges.close)
+            self._judges.begin()  # while the sandboxes start
             stack.enter_context(self.executor)
             self._open = stack.pop_all()
         return self

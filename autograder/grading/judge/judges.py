@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 from lab_utils.kit.errors import LabError
@@ -53,13 +53,21 @@ class _Judge:
             return self._try(request, seconds)
         raise Undecided
 
+    def start(self) -> None:
+        """Start the process.
+
+        Raises:
+            JudgeFailed: it does not come up.
+        """
+        self.is_starting = True
+        try:
+            self._start()
+        finally:
+            self.is_starting = False
+
     def _try(self, request: bytes, seconds: float) -> Any:
         if self._process is None:
-            self.is_starting = True
-            try:
-                self._start()
-            finally:
-                self.is_starting = False
+            self.start()
         assert self._process is not None
         try:
             self._process.stdin.write(request + b"\n")  # type: ignore[union-attr]
@@ -131,6 +139,7 @@ class Judges:
         self._most = most
         self._known: OrderedDict[bytes, Any] = OrderedDict()
         self._lock = Lock()
+        self._closed = False
 
     def ask(self, lab: str, do: str, seconds: float = PATIENCE, **details: Any) -> Any:
         """What ``Judge`` in ``autograder.grading.judge.process`` answers within so many seconds.
@@ -153,10 +162,26 @@ class Judges:
                 self._known.popitem(last=False)
         return answer
 
+    def begin(self) -> None:
+        """Start a process without waiting for it: whoever asks first finds it there, or waits."""
+        with self._lock:
+            self._all.append(_Judge())
+        Thread(target=self._prepare, args=(self._all[-1],), daemon=True).start()
+
+    def _prepare(self, judge: _Judge) -> None:
+        with suppress(JudgeFailed):  # which is told to whoever asks
+            judge.start()
+        with self._lock:
+            if self._closed:
+                judge.stop()
+        self._idle.put(judge)
+
     def close(self) -> None:
         """End all processes."""
-        for judge in self._all:
-            judge.stop()
+        with self._lock:
+            self._closed = True
+            for judge in self._all:
+                judge.stop()
 
     @contextmanager
     def _one(self) -> Iterator[_Judge]:

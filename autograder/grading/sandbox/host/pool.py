@@ -83,11 +83,17 @@ class Executor:
                 teams.append(Team(sites, self._kits, stem_of, share))
                 stack.callback(teams[-1].leave)
             self._threads = stack.enter_context(ThreadPoolExecutor(self.jobs))
-            teams[0].start()  # all of its kits: what is wrong with one is told at once
-            for team in teams:
-                self._idle.put(team)
+            # Side by side; what is wrong with a kit is told at once.
+            first, *_ = [self._threads.submit(self._start, team) for team in teams]
+            first.result()
             self._open = stack.pop_all()
         return self
+
+    def _start(self, team: Team) -> None:
+        try:
+            team.start()
+        finally:  # else it is tried again when it is needed
+            self._idle.put(team)
 
     def _stems_for_kits(
         self, stems: Stems, house: House, sites: Mapping[Kit, Site], stack: ExitStack
