@@ -28,6 +28,21 @@ Draw = Callable[[str, Case, Any], Chart | None]
 """What feedback draws of an answer to a task on a public case."""
 
 
+@dataclass(frozen=True)
+class Later:
+    """A function whose module is loaded when it is called, which only the judge's process does.
+
+    So the grader itself need not load PyTorch.
+    """
+
+    module: str
+    name: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it."""
+        return getattr(import_module(self.module), self.name)(*arguments)
+
+
 def _nothing_lent(name: str, _case: Case, _arguments: Any) -> Any:
     raise LabError(f"{name} is not lent")
 

@@ -7,6 +7,7 @@ import queue
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -17,7 +18,7 @@ from autograder.grading.sandbox.host.house import House
 from autograder.grading.sandbox.host.isolation import Isolation, Reached
 from autograder.grading.sandbox.host.job import Job, Result
 from autograder.grading.sandbox.host.limits import Limits
-from autograder.grading.sandbox.host.stems import Stem, Stems, stems_to_use
+from autograder.grading.sandbox.host.stems import Stem, stems_to_use
 from autograder.grading.sandbox.host.submission import run_submission
 from autograder.grading.sandbox.host.worker import Site, Team
 
@@ -74,15 +75,24 @@ class Executor:
             house = stems.house(self._hidden, self.limits.threads)
             self.reached = stems.reach(house, self._require, self._wanted)
             kits = list(dict.fromkeys(self._kits.values())) or [self._usual]
+            shares = shared_out(available(), self.jobs, self.limits.threads)
+            self._threads = stack.enter_context(ThreadPoolExecutor(self.jobs))
+            is_sandbox = self.reached.level is Isolation.FULL and not self.reached.rooms
+            lent = partial(stems.lent, self.reached, house, libraries_of(kits))
+            shared = [] if is_sandbox else [stack.enter_context(lent()) for _ in shares]
+            for stem in shared:  # while the kits are laid out
+                self._threads.submit(stem.start, self.limits.disk_bytes)
             sites = {
                 kit: Site(self.limits, kit, stems.kit(kit.cut), self._environment) for kit in kits
             }
             teams = []
-            for share in shared_out(available(), self.jobs, self.limits.threads):
-                stem_of = self._stems_for_kits(stems, house, sites, stack)
+            for place, share in enumerate(shares):
+                if is_sandbox:
+                    stem_of = self._one_for_each(house, sites, stack)
+                else:
+                    stem_of = dict.fromkeys(sites, shared[place])
                 teams.append(Team(sites, self._kits, stem_of, share))
                 stack.callback(teams[-1].leave)
-            self._threads = stack.enter_context(ThreadPoolExecutor(self.jobs))
             # Side by side; what is wrong with a kit is told at once.
             first, *_ = [self._threads.submit(self._start, team) for team in teams]
             first.result()
@@ -95,19 +105,15 @@ class Executor:
         finally:  # else it is tried again when it is needed
             self._idle.put(team)
 
-    def _stems_for_kits(
-        self, stems: Stems, house: House, sites: Mapping[Kit, Site], stack: ExitStack
+    def _one_for_each(
+        self, house: House, sites: Mapping[Kit, Site], stack: ExitStack
     ) -> dict[Kit, Stem]:
-        """One for all; where a stem is itself the sandbox, one for each kit."""
-        if self.reached.level is Isolation.FULL and not self.reached.rooms:
-            found = {}
-            for kit, site in sites.items():
-                libraries = libraries_of([kit])
-                found[kit] = Stem(self.reached, house, libraries, only=site.folder)
-                stack.callback(found[kit].stop)
-            return found
-        stem = stack.enter_context(stems.lent(self.reached, house, libraries_of(sites)))
-        return dict.fromkeys(sites, stem)
+        """Where a stem is itself the sandbox, each kit has its own."""
+        found = {}
+        for kit, site in sites.items():
+            found[kit] = Stem(self.reached, house, libraries_of([kit]), only=site.folder)
+            stack.callback(found[kit].stop)
+        return found
 
     def __exit__(self, *_: object) -> None:
         self._open.close()

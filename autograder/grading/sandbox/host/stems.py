@@ -34,6 +34,7 @@ class Stem:
         self.reached, self.house, self.libraries = reached, house, tuple(libraries)
         self._only = only
         self._started: Started | None = None
+        self._busy = threading.RLock()  # whoever needs it waits until it has started
 
     @property
     def process(self) -> int:
@@ -46,11 +47,12 @@ class Stem:
         Raises:
             SandboxFailed: it does not come up; the text tells what it said.
         """
-        if not self.process:
-            self.stop()
-            self._started = start_stem(
-                self.reached, self.house, self.libraries, disk_bytes, self._only
-            )
+        with self._busy:
+            if not self.process:
+                self.stop()
+                self._started = start_stem(
+                    self.reached, self.house, self.libraries, disk_bytes, self._only
+                )
 
     def grow(
         self,
