@@ -17,6 +17,8 @@ from lab_utils.kit.root import ROOT
 _OURS = ("lab_utils", "autograder")
 # It loads what a name needs when it is asked for: who needs it says so itself.
 _DOOR = ROOT / "lab_utils" / "__init__.py"
+#: Where statements hold others.
+_PARTS = ("body", "orelse", "finalbody", "handlers", "cases")
 _DATA = (".json", ".dot", ".csv", ".npz", ".txt", ".yml", ".yaml", ".cfg")
 
 
@@ -65,13 +67,16 @@ def _imported(path: Path) -> frozenset[Path]:
     return frozenset(file for name in ours for file in _module_files(name))
 
 
-def _run(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those that only a type checker reads."""
-    yield node
-    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from _run(child)
+def _run(tree: ast.Module) -> Iterator[ast.AST]:
+    """All statements, but those that only a type checker reads."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        for part in _PARTS:
+            waiting += getattr(node, part, ())
 
 
 def _module_files(name: str) -> Iterator[Path]:

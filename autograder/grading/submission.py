@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -120,6 +121,11 @@ def _steps(
             yield from _test(part, key, cases)
 
 
+@cache
+def _public_cases(lab: str, task: str) -> int:
+    return len(lab_called(lab).public_cases(task))
+
+
 def needless(part: NotebookPlan, book: NotebookNode) -> set[str]:
     """The keys of the cells that only show something, and need not run."""
     cells = keyed_cells(book)
@@ -135,7 +141,7 @@ def _test(
     test = part.tests[key]
     if not test.task:
         yield Code(key, test.source)
-    public = len(lab_called(test.lab).public_cases(test.task)) if test.task else 0
+    public = _public_cases(test.lab, test.task) if test.task else 0
     for number, case in enumerate(cases.get(test, ())):
         hidden = number >= public
         aid = hidden_of(test.lab).aid.get(test.task, ()) if hidden else ()

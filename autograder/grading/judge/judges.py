@@ -23,7 +23,7 @@ STARTING = 120.0
 PATIENCE = 60.0
 """Seconds for one verdict."""
 COMMAND = (sys.executable, "-m", "autograder.grading.judge.process")
-BUSY = 1.0
+BUSY = 5.0
 """Seconds after which nobody waits for a process that is busy, if there may be another one."""
 _REMEMBERED = 20_000  # verdicts
 _LONGEST = 64_000_000  # bytes of an answer; a handed-in file is the longest

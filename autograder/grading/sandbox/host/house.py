@@ -10,7 +10,7 @@ import sysconfig
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -68,7 +68,7 @@ class House:
         """For the files of sandboxes that have no file system of their own."""
         return self.folder / "tmp"
 
-    @property
+    @cached_property
     def spare(self) -> str:
         """Where a sandbox has its temporary files: /tmp, unless Python itself lies in there."""
         taken = any(_is_in(path, "/tmp") for path in self.readable())
