@@ -132,6 +132,14 @@ def test_options_become_metadata_in_full(course: Path) -> None:
     assert len(set(ids)) == len(ids)
 
 
+def test_a_cell_that_only_shows_something_says_so(tmp_path: Path) -> None:
+    make_course(tmp_path, f"{SAMPLE}\n# %% shows\n'shown'\n")
+    for path in (SOLVED, RELEASED):
+        cells = written(derive(tmp_path)[path])
+        (cell,) = [cell for cell in cells if "".join(cell["source"]) == "'shown'"]
+        assert cell["metadata"]["course"] == {"shows": True}
+
+
 def test_students_get_stubs_public_lines_and_pictures(course: Path) -> None:
     files = derive(course)
     assert files.keys() == {SOLVED, RELEASED, f"notebooks/{LAB}/images/dot.svg"}
@@ -211,6 +219,8 @@ SOLUTION = "# %% solution=t1\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION\n"
         ('# %% nbgrader={"grade": true}', 1, "a cell has no 'nbgrader="),
         ("# %% [raw]", 1, "a cell has no '[raw]'"),
         ("# %% solution=t1 test=t1 points=1", 1, "one thing only"),
+        ("# %% readonly=t1 shows", 1, "only shows something is code, and nothing else"),
+        ("# %% [markdown] shows", 1, "only shows something is code"),
         ("# %% test=t1\nx", 1, "test= needs points"),
         ("# %% test=t1 points=one", 1, "needs points, as in points=1"),
         ("# %% [markdown] task=t1\n# text", 1, "task= needs points"),

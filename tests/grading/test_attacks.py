@@ -266,8 +266,8 @@ def _seen_there(result: Result) -> str:
 CHOOSES = """
 import inside.answers, os
 def recompute_set(target, kept):
-    inside.answers.changed_since = lambda _: ["CHOSEN"]
-    inside.notebook.answers.changed_since = lambda _: ["CHOSEN"]
+    inside.answers.have_changed = lambda _: ["CHOSEN"]
+    inside.notebook.answers.have_changed = lambda _: ["CHOSEN"]
     END
 """
 

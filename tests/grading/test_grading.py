@@ -276,3 +276,22 @@ def test_what_was_graded_is_found_again_until_something_changes(
     assert again.verdict == graded.verdict
     assert again.cells == json.loads(json.dumps(graded.cells))
     assert load_graded(tmp_path, LAB, "ada", "another") is None
+
+
+def said(graded: Graded, notebook: str, text: str) -> str:
+    """What the cell that holds ``text`` shows."""
+    key = next(key for key, cell in keyed_cells(solved()[notebook]) if text in cell.source)
+    return json.dumps(graded.cells[notebook][key]["outputs"])
+
+
+def test_what_only_shows_something_runs_if_somebody_needs_it(grader: Grader) -> None:
+    name, shown = "01_profiler", "table = GraphProfiler(scratch)"
+    books = alone(solved(), name)
+    without = grader.grade(Submission("a", books, {}))
+    assert "did not run here" in said(without, name, shown)
+    books[name].cells.append(nbformat.v4.new_code_cell("print('rows:', len(table))"))
+    needed = grader.grade(Submission("b", books, {}))
+    assert "did not run here" not in said(needed, name, shown)
+    last = list(needed.cells[name].values())[-1]
+    assert "rows: " in json.dumps(last["outputs"])
+    assert points(needed) == points(without)
