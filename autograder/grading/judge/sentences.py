@@ -111,12 +111,12 @@ class Sentences:
 
     def __init__(self, files: Iterable[Path]) -> None:
         found = {one for file in files for one in _in_file(file)}
-        sentences = sorted(found, key=lambda one: (-one.weight, one.parts))
+        self._sentences = sorted(found, key=lambda one: (-one.weight, one.parts))
         # Those that differ in signs alone are told as one: the signs may be filled in.
-        self._plainest = {one.tokens: one for one in sentences}
-        self._rank = {one: rank for rank, one in enumerate(sentences)}
+        self._plainest = {one.tokens: one for one in self._sentences}
+        self._rank = {one: rank for rank, one in enumerate(self._sentences)}
         self._by_start: dict[str, list[Sentence]] = {}
-        for one in sentences:
+        for one in self._sentences:
             self._by_start.setdefault(one.parts[0][:1], []).append(one)
 
     def told(self, text: str, instead: str, brought: Brought) -> str:
