@@ -37,7 +37,7 @@ SIMULATE_RULES = (
 )
 
 #: Rules of task 5.6.
-CHOOSE_RULES = ("sum", "rise", "rise ends", "idle", "stop", "update", "ratio", "same peak")
+CHOOSE_RULES = ("sum", "rise", "rise ends", "idle", "stop", "reached", "update", "ratio", "same peak")
 
 
 def careless_plan(
@@ -46,7 +46,7 @@ def careless_plan(
     """Task 5.6 without one of its rules: names of what is dropped, and the peak told."""
     remaining, chosen = [replace(c) for c in records], list[Candidate]()
     start = now = peak_of([])
-    while now[0] > budget or without == "stop":
+    while now[0] > budget or without == "stop" or (without == "reached" and now[0] == budget):
         idle = [
             c for c in remaining if without == "idle" or c.last_forward < now[1] < c.first_backward
         ]

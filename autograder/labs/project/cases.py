@@ -51,7 +51,7 @@ BUDGETS = {
 }
 
 #: Here the budget is just what the plan comes to.
-_TO_THE_BYTE = 0.5
+_TO_THE_BYTE = (0.5, 0.8)
 
 
 def pretended_seconds(place: int, pace: int) -> int:
@@ -308,7 +308,7 @@ def _choose_case(
     def watch(t: Candidate, _chosen: list[Candidate], remaining: list[Candidate]) -> None:
         ratios.append({c.node.name: c.ratio for c in (t, *remaining)})
 
-    if share == _TO_THE_BYTE:
+    if share in _TO_THE_BYTE:
         budget = min(budget, reference.choose(graph, seconds, budget).nbytes)
     plan = reference.choose(graph, seconds, budget, watch)
     nbytes = {n.name: size for n, size in reference.candidates(graph).items()}
