@@ -120,14 +120,17 @@ def careless_peak(graph: fx.Graph, drop: Collection[fx.Node], without: str) -> i
         for piece in [p for pieces in (home[node, again], *reads) for p in pieces]:
             first.setdefault(piece, step)
             last[piece] = step
-    for node in (*placeholders(graph), *outputs(graph).values()):
+    given = placeholders(graph) if without != "placeholders" else []
+    returned = outputs(graph).values() if without != "outputs" else []
+    for node in (*given, *returned):
         last |= dict.fromkeys(home[node, False], len(runs) - 1)
     change = [0] * (len(runs) + 1)
     for piece, start in first.items():
         left_out = without == "buffers" or (without == "path" and piece[0].owner not in drop)
         if not (piece[1] and left_out):
             change[start] += piece[0].nbytes
-            change[max(last[piece] + (without != "last step"), start)] -= piece[0].nbytes
+            end = last.get(piece, start) + (without != "last step")
+            change[max(end, start)] -= piece[0].nbytes
     return max(accumulate(change))
 
 

@@ -228,7 +228,7 @@ def _simulate_cases(name: str, dot: str, graph: fx.Graph, found: list[fx.Node]) 
     for words, drop in {"nothing is dropped": [], **_telling_drops(graph, found)}.items():
         exact = outcomes.of(drop)
         line = reference.memory_line(graph, drop)
-        wrong = mistaken_peaks(graph, drop) if drop else {}
+        wrong = mistaken_peaks(graph, drop)
         cases.append(
             _case(
                 f"{name}, {words}",
