@@ -37,8 +37,11 @@ class Everything(nn.Module):
         order = h.flatten(0, -2).sum(0).argsort()
         mixed = (gate * bent * torch.sigmoid(gate))[..., order]
         left, right = bent.chunk(2, -1)
-        glued = self.down(torch.cat([mixed, bent], -1)) + (left * right) @ self.mix
-        return x + glued + torch.sin(self.side(x).unsqueeze(0)).squeeze(0)
+        product = (left * right) @ self.mix
+        glued = self.down(
+            torch.cat([mixed, bent], -1)
+        )  # its backward rebuilds both branches at once
+        return x + glued + product + torch.sin(self.side(x).unsqueeze(0)).squeeze(0)
 
 
 class SkipsABlock(nn.Module):
