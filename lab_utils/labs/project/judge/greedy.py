@@ -112,7 +112,10 @@ def judge_choose(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         ]
         look = "Go on while the peak is above the budget and a candidate is idle there."
         if useful:
-            look = f"{look[:-1]}: {useful[0]} is."
+            look = (
+                "Go on while the peak is above the budget and a candidate is idle there: "
+                f"{useful[0]} is."
+            )
         elif worse := _worse_choice(drop, wanted):
             look = worse
         yours = f"{_peak(final, wanted)}, dropped: {', '.join(drop) or 'nothing'}"
