@@ -59,7 +59,7 @@ def thin_graph(drawing: Drawing, circles: bool = False) -> fx.Graph:
     return _build(order, given, data, waits)
 
 
-def _has_order(nodes: list[DotNode], before: dict[Any, list[Any]]) -> bool:
+def _has_order(nodes: list[Any], before: dict[Any, list[Any]]) -> bool:
     try:
         topological_order(nodes, before)
     except CycleError:
