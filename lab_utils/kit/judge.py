@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lab_utils.kit.errors import LabError
-from lab_utils.kit.task import Case, Finding, Judge, Task, counted
+from lab_utils.kit.task import OR, Case, Finding, Judge, Task, counted
 
 _SHOWN = 3
 #: What differs between two findings of one sort: names, numbers, and what stands in quotes.
 _PARTICULAR = re.compile(r"\"[^\"]*\"|'[^']*'|\[[^\]]*\]|\w*[\d_]\w*(?:[.,]\d+)*")
+
+
+_QUOTED, _WORD = re.compile(r"'(\w+)'"), re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Verdict:
             return f"Task {self.task.id}  {self.task.title}: passed on {on}."
         # A case that shows nothing new is only counted.
         mistakes: list[tuple[set[str], str, tuple[Finding, ...], list[str]]] = []
-        for name, findings in self.found:
+        for name, findings in _likeliest(self.found):
             sorts = set(by_sort(findings))
             told = next((others for known, *_, others in mistakes if sorts <= known), None)
             if findings and told is None:
@@ -56,12 +60,35 @@ class Verdict:
         return "\n".join(lines)
 
 
+def _likeliest(
+    found: Iterable[tuple[str, tuple[Finding, ...]]],
+) -> list[tuple[str, tuple[Finding, ...]]]:
+    """The same findings; of several explanations those that hold on most cases."""
+    found = list(found)
+    holds = Counter(
+        why for _, findings in found for why in {w for f in findings for w in f.look.split(OR)}
+    )
+
+    def narrowed(finding: Finding) -> Finding:
+        whys = finding.look.split(OR)
+        most = max(holds[why] for why in whys)
+        return replace(finding, look=OR.join(why for why in whys if holds[why] == most))
+
+    return [(name, tuple(map(narrowed, findings))) for name, findings in found]
+
+
 def by_sort(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     """Findings of one sort together: what they say but for names and numbers is the same."""
     sorts: dict[str, list[Finding]] = {}
     for finding in findings:
-        sorts.setdefault(_PARTICULAR.sub("…", finding.look), []).append(finding)
+        sorts.setdefault(_sort(finding), []).append(finding)
     return sorts
+
+
+def _sort(finding: Finding) -> str:
+    named = set(_QUOTED.findall(f"{finding.yours} {finding.wanted}"))
+    plain = _WORD.sub(lambda word: "…" if word[0] in named else word[0], finding.look)
+    return _PARTICULAR.sub("…", plain)
 
 
 def _in_words(findings: Sequence[Finding]) -> Iterator[str]:

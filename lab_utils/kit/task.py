@@ -46,6 +46,10 @@ class Case:
     wanted: Mapping[str, Any] = field(default_factory=dict)
 
 
+#: Stands in ``look`` between explanations of which one holds.
+OR = " Or: "
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that is wrong: what came back, what was wanted, where to look."""

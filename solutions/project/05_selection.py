@@ -337,8 +337,8 @@ check("5.4", update)
 #    last step that makes or reads a value in it. Placeholders are there all the time, outputs
 #    to the end.
 #
-# Return `Simulated(nbytes, node)`: the peak, and the node that runs at the first such step (for
-# a clone, the backward node that it is made for).
+# Return `Simulated(nbytes, node)`: the peak, and the node that runs then (for a clone, the
+# backward node that it is made for). Where several steps hold as much, any of them will do.
 #
 # <details><summary>Help: what do I write down for step 1?</summary>
 # A list of runs: <code>(node, again, reader)</code>. For an original, <code>reader</code> is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lab_utils.kit.ask import attempt
 from lab_utils.kit.judge import Verdict, by_sort
-from lab_utils.kit.task import Finding, Task
+from lab_utils.kit.task import OR, Finding, Task
 
 TASK = Task("1.1", "a task", 1, "solve", "x")
 
@@ -67,3 +67,21 @@ def test_the_line_of_a_student_is_found_above_compiled_code() -> None:
     exec(compile(code, "<solve>", "exec"), space)
     reply = attempt(TASK, lambda function, _: function(1), space["solve"], {})
     assert "line 3 of solve" in reply["look"]
+
+
+def test_names_in_an_answer_do_not_make_another_mistake() -> None:
+    """Plain words may be names: those that the answer quotes."""
+    one = Finding("['sin', 'relu']", "['relu', 'sin']", "relu must run before sin.")
+    other = Finding("['mul', 'mm']", "['mm', 'mul']", "mm must run before mul.")
+    said = _verdict((one,), (other,))
+    assert "case 0 (and on 1 more case)" in said
+    assert "mm must" not in said
+
+
+def test_of_two_explanations_the_one_that_holds_everywhere_is_told() -> None:
+    both = Finding("3", "4", f"Count views.{OR}Hold what is returned.")
+    one = Finding("5", "6", "Hold what is returned.")
+    said = _verdict((both,), (one,))
+    assert "Count views" not in said
+    assert "(and on 1 more case)" in said
+    assert f"Count views.{OR}Hold" in _verdict((both,))

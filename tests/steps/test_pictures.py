@@ -99,6 +99,13 @@ def test_a_memory_line_has_units_peak_budget_and_kinds() -> None:
     assert f"peak {line.peak / 1e6:.2f} MB" in root.get("aria-label", "")
 
 
+@pytest.mark.parametrize(("held", "end"), [((9, 9, 9, 1, 1, 1), True), ((1, 1, 1, 9, 9, 9), False)])
+def test_the_budget_is_named_where_the_line_does_not_run(held: tuple[int, ...], end: bool) -> None:
+    root = parsed(memory_svg([Panel("mine", {Kind.ACTIVATION: held})], 5))
+    (label,) = [t for t in root.iter(f"{SVG}text") if "".join(t.itertext()).startswith("budget")]
+    assert (label.get("text-anchor") == "end") is end
+
+
 def test_ids_of_two_pictures_in_one_page_do_not_clash() -> None:
     graph = open_graph("llm_mlp")
     one = memory_svg([Panel("a", live_bytes(graph, program_order(graph)).by_kind)])
@@ -157,6 +164,24 @@ def test_a_diff_is_drawn_with_its_edges() -> None:
     assert not marked[NEEDLESS].get("stroke-dasharray")
     assert bundle["text/plain"] == found.summary()
     assert "equal" in diff(wanted, wanted)._repr_mimebundle_()["text/html"]
+
+
+def test_what_is_missing_lies_over_nothing_else() -> None:
+    """A reader of the original beside its clone: one edge passes below, the other is drawn last."""
+    wanted, mine = open_graph("llm_mlp.rewired"), open_graph("llm_mlp.rewired")
+    named = {node.name: node for node in mine.nodes}
+    original, clone = named["l0_gate_up_proj"], named["l0_gate_up_proj_recomp"]
+    for reader in [n for n in clone.users if n.name.startswith("d_")]:
+        reader.replace_input_with(clone, original)
+    root = parsed(diff(wanted, mine)._repr_mimebundle_()["image/svg+xml"])
+    edges = {
+        str(title.text).partition(":")[0]: path.get("d", "")
+        for path in root.iter(f"{SVG}path")
+        if (title := path.find(f"{SVG}title")) is not None
+    }
+    assert list(edges)[-1] == "missing"
+    assert "L" in edges["missing"]
+    assert "H" in edges["needless"], "it goes round the clone"
 
 
 def test_missing_and_needless_waits_are_drawn() -> None:

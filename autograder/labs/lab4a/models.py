@@ -18,7 +18,8 @@ class Everything(nn.Module):
 
     A buffer; a keyword argument; operands in lists, read in forward and in backward; an operator
     with several outputs; values with several readers; values that nobody keeps until backward;
-    a branch whose backward begins with the lost value alone.
+    views of a dropped value that backward reads, and such as only backward takes; a branch whose
+    backward begins with a view of the lost value alone.
     """
 
     def __init__(self, width: int, hidden: int) -> None:
@@ -27,6 +28,7 @@ class Everything(nn.Module):
         self.up = nn.Linear(width, hidden, bias=False)
         self.down = nn.Linear(2 * hidden, width)
         self.side = nn.Linear(width, width)
+        self.mix = nn.Parameter(torch.randn(hidden // 2, width) / hidden)
         self.register_buffer("scale", torch.linspace(0.5, 1.5, hidden))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -35,7 +37,12 @@ class Everything(nn.Module):
         bent = nn.functional.gelu(h, approximate="tanh")
         order = h.flatten(0, -2).sum(0).argsort()
         mixed = (gate * bent * torch.sigmoid(gate))[..., order]
-        return x + self.down(torch.cat([mixed, bent], -1)) + torch.sin(self.side(x))
+        left, right = bent.chunk(2, -1)
+        product = (left * right) @ self.mix
+        glued = self.down(
+            torch.cat([mixed, bent], -1)
+        )  # its backward rebuilds both branches at once
+        return x + glued + product + torch.sin(self.side(x).unsqueeze(0)).squeeze(0)
 
 
 class SkipsABlock(nn.Module):

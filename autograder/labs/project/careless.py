@@ -37,7 +37,10 @@ SIMULATE_RULES = (
 )
 
 #: Rules of task 5.6.
-CHOOSE_RULES = ("sum", "rise", "rise ends", "idle", "stop", "update", "ratio", "same peak")
+CHOOSE_RULES = (
+    *("sum", "rise", "rise ends", "idle", "stop", "reached", "update", "ratio"),
+    "same peak",
+)
 
 
 def careless_plan(
@@ -46,7 +49,7 @@ def careless_plan(
     """Task 5.6 without one of its rules: names of what is dropped, and the peak told."""
     remaining, chosen = [replace(c) for c in records], list[Candidate]()
     start = now = peak_of([])
-    while now[0] > budget or without == "stop":
+    while now[0] > budget or _goes_on(now[0], budget, without):
         idle = [
             c for c in remaining if without == "idle" or c.last_forward < now[1] < c.first_backward
         ]
@@ -66,6 +69,11 @@ def careless_plan(
         now = then
     told = start[0] - sum(c.nbytes for c in chosen) if without == "sum" else now[0]
     return [c.node.name for c in chosen], told
+
+
+def _goes_on(peak: int, budget: int, without: str) -> bool:
+    """Whether somebody careless drops more though the peak is within the budget."""
+    return without == "stop" or (without == "reached" and peak == budget)
 
 
 def careless_update(without: str) -> Update:
@@ -112,14 +120,17 @@ def careless_peak(graph: fx.Graph, drop: Collection[fx.Node], without: str) -> i
         for piece in [p for pieces in (home[node, again], *reads) for p in pieces]:
             first.setdefault(piece, step)
             last[piece] = step
-    for node in (*placeholders(graph), *outputs(graph).values()):
+    given = placeholders(graph) if without != "placeholders" else []
+    returned = outputs(graph).values() if without != "outputs" else []
+    for node in (*given, *returned):
         last |= dict.fromkeys(home[node, False], len(runs) - 1)
     change = [0] * (len(runs) + 1)
     for piece, start in first.items():
         left_out = without == "buffers" or (without == "path" and piece[0].owner not in drop)
         if not (piece[1] and left_out):
             change[start] += piece[0].nbytes
-            change[max(last[piece] + (without != "last step"), start)] -= piece[0].nbytes
+            end = last.get(piece, start) + (without != "last step")
+            change[max(end, start)] -= piece[0].nbytes
     return max(accumulate(change))
 
 

@@ -50,9 +50,6 @@ BUDGETS = {
     "a budget below the floor": 1.2,
 }
 
-#: Here the budget is just what the plan comes to.
-_TO_THE_BYTE = 0.5
-
 
 def pretended_seconds(place: int, pace: int) -> int:
     """A known time for the operator at ``place``: neither rising nor falling, rarely equal."""
@@ -105,13 +102,14 @@ def plan_cases(name: str, graph: fx.Graph, most: int = 1) -> list[CaseData]:
 
     cases: dict[tuple[int, str], CaseData] = {}
     shows: dict[tuple[int, str], set[str]] = {}
-    for pace in _PACES:
+    for turn, pace in enumerate(_PACES):
         seconds = _seconds(graph, pace)
         records, plans = reference.describe(graph, seconds), _Plans(graph, found, seconds)
         given = {"graph": dot, "seconds": {n.name: cost for n, cost in seconds.items() if cost}}
-        for words, share in BUDGETS.items():
+        for place, (words, share) in enumerate(BUDGETS.items()):
             title = f"{name}, {words}" + f", other times {pace}" * (pace != _PACES[0])
-            data = _choose_case(title, given, graph, seconds, plans, share)
+            exact = turn > 0 or place == 0  # the budget is just what the plan comes to
+            data = _choose_case(title, given, graph, seconds, plans, share, exact)
             case, cases[pace, words] = Case(**data), data
             budget = case.given["budget"]
             wrong = {rule: careless_plan(records, peak_of, budget, rule) for rule in CHOOSE_RULES}
@@ -230,7 +228,7 @@ def _simulate_cases(name: str, dot: str, graph: fx.Graph, found: list[fx.Node]) 
     for words, drop in {"nothing is dropped": [], **_telling_drops(graph, found)}.items():
         exact = outcomes.of(drop)
         line = reference.memory_line(graph, drop)
-        wrong = mistaken_peaks(graph, drop) if drop else {}
+        wrong = mistaken_peaks(graph, drop)
         cases.append(
             _case(
                 f"{name}, {words}",
@@ -299,7 +297,13 @@ class _Plans:
 
 
 def _choose_case(
-    name: str, given: CaseData, graph: fx.Graph, seconds: Seconds, plans: _Plans, share: float
+    name: str,
+    given: CaseData,
+    graph: fx.Graph,
+    seconds: Seconds,
+    plans: _Plans,
+    share: float,
+    exact: bool,
 ) -> CaseData:
     peak, floor = plans.peaks[0], reference.choose(graph, seconds, 0).nbytes
     budget = round(peak - share * (peak - floor))
@@ -308,7 +312,7 @@ def _choose_case(
     def watch(t: Candidate, _chosen: list[Candidate], remaining: list[Candidate]) -> None:
         ratios.append({c.node.name: c.ratio for c in (t, *remaining)})
 
-    if share == _TO_THE_BYTE:
+    if exact and share < 1:
         budget = min(budget, reference.choose(graph, seconds, budget).nbytes)
     plan = reference.choose(graph, seconds, budget, watch)
     nbytes = {n.name: size for n, size in reference.candidates(graph).items()}

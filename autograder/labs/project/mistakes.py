@@ -8,6 +8,7 @@ from itertools import accumulate
 from torch import fx
 
 from autograder.labs.project import reference
+from autograder.labs.project.careless import careless_peak
 from lab_utils.labs.project.records import Candidate
 from lab_utils.steps.kept import kept_values
 from lab_utils.steps.memory import live_bytes
@@ -34,8 +35,16 @@ def mistaken_peaks(graph: fx.Graph, drop: Collection[fx.Node]) -> dict[str, int]
                 change[life.last + 1] -= life.nbytes
         return max(accumulate(change))
 
+    as_in_14 = {
+        "What the step returns is held to the end: the gradients, and the loss.": careless_peak(
+            graph, drop, "outputs"
+        ),
+        "The placeholders are in memory all the time.": careless_peak(graph, drop, "placeholders"),
+    }
+    if not drop:
+        return as_in_14
     sum_of_sizes = sum(c.nbytes for c in gone.values())
-    return {
+    return as_in_14 | {
         "That is the plan's sum: the sizes that you drop. The peak falls by less.": line.peak
         - sum_of_sizes,
         "That is what you drop, not the peak that is left.": sum_of_sizes,

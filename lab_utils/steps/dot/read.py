@@ -28,6 +28,8 @@ def read_dot(source: str | Path, circles: bool = False, is_ours: bool = False) -
         source: a path; or text, which a ``str`` is if it holds a newline or a ``{``.
         circles: read it even if its control edges form a circle with others, so that what
             else is wrong can be told; the nodes then stand in the order of the data edges.
+            In a drawing, a solid edge from backward into a clone that closes a circle counts
+            as a control edge.
         is_ours: ``write_dot`` wrote it, and nobody could change it since: that PyTorch agrees
             with the values in it need not be found out again.
 

@@ -14,7 +14,7 @@ from torch import fx
 
 from lab_utils.steps.dot.colors import COLOURS
 from lab_utils.steps.dot.drawing import DotNode, Drawing, EdgeStyle, edge_style, fx_names
-from lab_utils.steps.graph import Kind, Opaque, Phase
+from lab_utils.steps.graph import CycleError, Kind, Opaque, Phase, topological_order
 
 _KIND_OF = {colour: kind for kind, colour in COLOURS.items()}
 _PHASE_OF = {
@@ -26,6 +26,7 @@ _PHASE_OF = {
     Kind.GRAD_WEIGHT: Phase.BACKWARD,
 }
 _LINE_END = re.compile(r"\\[nlr]|\n")
+_LATE = (Kind.GRAD_ACT, Kind.GRAD_WEIGHT)
 _GIVEN = (Kind.INPUT, Kind.WEIGHT, Kind.OPT_STATE)
 
 
@@ -33,7 +34,8 @@ def thin_graph(drawing: Drawing, circles: bool = False) -> fx.Graph:
     """The graph of a drawing without operators; its operators are ``Opaque``.
 
     Raises:
-        DotError: data and control edges form a circle; with ``circles``, data edges alone.
+        DotError: data and control edges form a circle; with ``circles``, data edges alone,
+            even if what leads from backward into a clone is taken for a wait.
     """
     nodes = list(drawing.nodes.values())
     data: dict[DotNode, list[DotNode]] = {node: [] for node in nodes}
@@ -50,9 +52,30 @@ def thin_graph(drawing: Drawing, circles: bool = False) -> fx.Graph:
             waits[head][tail] = None
     given = {node for node in nodes if _kind(node) in _GIVEN and not data[node]}
     placeholders_first: list[Any] = sorted(nodes, key=lambda node: node not in given)
+    if circles and not _has_order(nodes, data):
+        _wait_for_backward(data, waits)
     by_data = {node: [n for n in before[node] if n not in waits[node]] for node in nodes}
     order = drawing.ordered(placeholders_first, before, by_data if circles else None)
     return _build(order, given, data, waits)
+
+
+def _has_order(nodes: list[Any], before: dict[Any, list[Any]]) -> bool:
+    try:
+        topological_order(nodes, before)
+    except CycleError:
+        return False
+    return True
+
+
+def _wait_for_backward(
+    data: dict[DotNode, list[DotNode]], waits: dict[DotNode, dict[DotNode, None]]
+) -> None:
+    """Take solid edges from gradients and updates into clones for dashed ones."""
+    for node, read in data.items():
+        if _kind(node) is Kind.RECOMP:
+            late = [n for n in read if _kind(n) in _LATE or (_kind(n) in _GIVEN and data[n])]
+            data[node] = [n for n in read if n not in late]
+            waits[node] |= dict.fromkeys(late)
 
 
 def _build(

@@ -50,7 +50,8 @@ def lanes_svg(
     height = lowest + _TOP + 16
     bold = {"text_anchor": "middle", "font_weight": "bold"}
     body = [text((i + 0.5) * _WIDTH, 16, lane, **bold) for i, lane in enumerate(lanes)]
-    body += [_path(arrow, places, emphasis) for arrow in shown]
+    last = sorted(shown, key=lambda arrow: arrow.mark == "missing")  # over what lies in its way
+    body += [_path(arrow, places, emphasis) for arrow in last]
     body += [_rectangle(box, *places[box.name], emphasis) for box in boxes]
     body.append(legend(sorted(kinds, key=list(LETTER).index), 14, height - 8))
     count = sum(box.count for box in boxes)
@@ -150,7 +151,15 @@ def _path(arrow: Arrow, places: Mapping[str, tuple[float, float]], emphasis: Emp
             path = f"M{x1:g} {y1 + side * 11:.1f}V{y2 - side * 11:.1f}"
     else:
         side = 1 if x2 > x1 else -1
-        path = f"M{x1 + side * half:g} {y1:.1f}L{x2 - side * half:g} {y2:.1f}"
+        start, end = x1 + side * half, x2 - side * half
+        path = f"M{start:g} {y1:.1f}L{end:g} {y2:.1f}"
+        if abs(x1 - x2) > 1.5 * _WIDTH and abs(y1 - y2) < _ROW / 2:  # below what is in between
+            low, turn = (y1 + y2 + _ROW) / 2, side * 16
+            path = (
+                f"M{start:g} {y1:.1f}C{start + turn:g} {y1:.1f} {start:g} {low:.1f} "
+                f"{start + turn:g} {low:.1f}H{end - turn:g}"
+                f"C{end:g} {low:.1f} {end - turn:g} {y2 + 6:.1f} {end:g} {y2 + 6:.1f}"
+            )
     pale = emphasis.pale and (arrow.source in emphasis.pale or arrow.target in emphasis.pale)
     faint = ' opacity="0.12"' if pale and not arrow.mark else ""
     words = "waits for" if arrow.control else "reads"

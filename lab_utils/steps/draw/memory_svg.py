@@ -133,8 +133,17 @@ def _panel(panel: Panel, left: float, scale: Scale, budget: int | None, dashed: 
     if budget is not None:
         y = height_of(budget, scale)
         parts.append(line(left, y, right, y, stroke_dasharray="6 4"))
-        parts.append(text(left + 4, y - 4, f"{dashed} {size(budget, panel.unit)}"))
+        parts.append(_beside(f"{dashed} {size(budget, panel.unit)}", y, budget, total, left))
     return parts
+
+
+def _beside(words: str, y: float, budget: int, total: Sequence[int], left: float) -> str:
+    """A label on the line at ``y``, at that end of it where less stands in its way."""
+    many = max(1, round(len(total) * (6.5 * len(words) + 8) / _WIDTH))
+    before, after = (sum(held > budget for held in part) for part in (total[:many], total[-many:]))
+    if before > after:
+        return text(left + _WIDTH - 4, y - 4, words, text_anchor="end")
+    return text(left + 4, y - 4, words)
 
 
 def _area(floor: list[float], roof: list[float], left: float, scale: Scale) -> str:

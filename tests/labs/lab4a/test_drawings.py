@@ -244,6 +244,63 @@ def test_a_circle_costs_the_last_part_alone(
     assert "circle" in capsys.readouterr().err
 
 
+def test_a_circle_of_solid_edges_is_still_judged() -> None:
+    """A wait for too late a gradient, drawn solid: clones and readers are judged all the same."""
+    verdict = judged(REWIRED, RIGHT, "  d_gate_proj -> gate_proj_recomp;")
+    assert failed(verdict) == ["A-3"], verdict
+    assert "circle: " in str(verdict)
+    one = REWIRED.replace("up_proj_recomp > d_gate_proj_act", "up_proj > d_gate_proj_act")
+    verdict = judged(one, RIGHT, "  d_gate_proj -> gate_proj_recomp;")
+    assert failed(verdict) == ["A-2", "A-3"], verdict
+
+
+CLONED_RESULT = (
+    '  down_proj_recomp [label="down_proj_recomp: MM", fillcolor=orange];'
+    " gate_up_proj_recomp -> down_proj_recomp; down_proj_w -> down_proj_recomp;"
+)
+
+
+def test_a_dead_clone_of_the_last_result_is_told_and_forgiven() -> None:
+    """The loss has the result in hand when backward begins: nobody forgot to rewire."""
+    verdict = judged(REWIRED, RIGHT, CLONED_RESULT)
+    assert verdict.passed, verdict
+    assert "down_proj_recomp" in str(verdict.hints)
+
+
+def test_a_clone_that_backward_begins_with_has_nothing_to_wait_for() -> None:
+    read = REWIRED.replace(
+        "down_proj target > d_down_proj", "down_proj_recomp target > d_down_proj"
+    )
+    verdict = judged(read, RIGHT, CLONED_RESULT)
+    assert failed(verdict) == ["A-1"], verdict
+    (finding,) = verdict.findings["A-1"]
+    assert "down_proj_recomp computes down_proj again" in finding.yours
+    assert "d_down_proj" in finding.look
+
+
+def test_a_clone_that_backward_begins_with_excuses_no_other() -> None:
+    """Nothing waits: that every gradient needs the clones makes it no better."""
+    read = REWIRED.replace(
+        "down_proj target > d_down_proj", "down_proj_recomp target > d_down_proj"
+    )
+    verdict = judged(read, {}, CLONED_RESULT)
+    assert failed(verdict) == ["A-1", "A-3"], verdict
+    assert "gate_proj_recomp runs at step 0, in the forward pass" in str(verdict)
+
+
+@pytest.mark.parametrize("instead", ["gate_proj_recomp", ""], ids=["its input", "nothing"])
+def test_a_clone_that_is_left_out_costs_the_first_part_alone(instead: str) -> None:
+    """Backward has nothing to read in its place: that is the same mistake."""
+    left = "gate_proj_recomp > gate_proj_act_recomp"
+    text = (CLONES.replace(left, "") + REWIRED).replace("gate_proj_act_recomp", instead)
+    drawn = dot(text, {"gate_proj_recomp": "d_down_proj", "up_proj_recomp": "d_down_proj"})
+    drawn = "\n".join(n for n in drawn.splitlines() if "  gate_proj_act_recomp [" not in n)
+    verdict = judge_pair(read_dot(BASE), read_dot(drawn))
+    assert failed(verdict) == ["A-1"], verdict
+    assert "gate_up_proj_recomp" in str(verdict)
+    assert "gate_proj_act" in str(verdict)
+
+
 def test_forward_that_reads_a_clone_costs_the_second_part_alone() -> None:
     data = REWIRED.replace("gate_proj > gate_proj_act;", "gate_proj_recomp > gate_proj_act;")
     verdict = judged(data, RIGHT)

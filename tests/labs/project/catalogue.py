@@ -286,6 +286,14 @@ WRONG = (
         "Stop as soon as",
     ),
     _wrong(
+        "goes on at the very budget",
+        "5.6",
+        "choose",
+        "while now.nbytes > budget:",
+        "while now.nbytes >= budget:",
+        "Stop as soon as",
+    ),
+    _wrong(
         "stops after one choice",
         "5.6",
         "choose",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import torch
 from torch import fx
@@ -36,11 +36,13 @@ def _wrong(rewrite: Rewrite, clone: fx.Node) -> Iterator[Finding]:
         )
         return
     if clone in rewrite.needless:
+        reader = rewrite.needless[clone].name
         yield Finding(
             f"{clone.name} computes {original.name} again, which is kept",
             f"no clone of {original.name}",
-            f"{rewrite.needless[clone].name} reads the stored {original.name}: it is in memory "
-            "all the time.",
+            f"Backward begins with {reader}, which reads {original.name}: it is still in memory."
+            if original in rewrite.ends
+            else f"{reader} reads the stored {original.name}: it is in memory all the time.",
         )
     elif not is_clone(clone):
         look = "mark_recomputed(clone) notes its phase, and colours it."
@@ -68,7 +70,25 @@ def _wrong(rewrite: Rewrite, clone: fx.Node) -> Iterator[Finding]:
         yield Finding(f"{clone.name} has other arguments", f"those of {original.name}", look)
 
 
-def _other_operand(rewrite: Rewrite, clone: fx.Node, original: fx.Node) -> Finding | None:
+def left_out(rewrite: Rewrite) -> set[fx.Node]:
+    """Values that have no clone, though a clone of their reader lacks them.
+
+    Whoever forgets to clone a value has nothing to let backward read in its place: that is
+    told of the clone, and not once more of backward.
+    """
+    return {
+        read
+        for clone, original in rewrite.original.items()
+        for _, read in _operands(rewrite, clone, original)[1]
+        if rewrite.clone_of(read) is None
+    }
+
+
+Places = list[tuple[str, fx.Node]]
+
+
+def _operands(rewrite: Rewrite, clone: fx.Node, original: fx.Node) -> tuple[Places, Places]:
+    """What ``clone`` reads and its original does not, and what it does not read but should."""
     mine, right = rewrite.after.facts[clone], rewrite.base.facts[original]
     have = [(place, read) for place, read in mine.reads if _counts(mine, place, mine)]
     want = [(place, read) for place, read in right.reads if _counts(right, place, mine)]
@@ -80,7 +100,11 @@ def _other_operand(rewrite: Rewrite, clone: fx.Node, original: fx.Node) -> Findi
             left[place, value] -= 1
         else:
             strange.append((place, read))
-    missed = [(place, read) for place, read in want if left[place, rewrite.same[read]] > 0]
+    return strange, [(place, read) for place, read in want if left[place, rewrite.same[read]] > 0]
+
+
+def _other_operand(rewrite: Rewrite, clone: fx.Node, original: fx.Node) -> Finding | None:
+    strange, missed = _operands(rewrite, clone, original)
     if strange:
         place, now = strange[0]
         at = [read for p, read in missed if p == place]
@@ -164,8 +188,17 @@ def forward_changes(rewrite: Rewrite) -> Iterator[Finding]:
             yield from changed(rewrite, node, given, "In forward nothing changes.")
 
 
-def changed(rewrite: Rewrite, node: fx.Node, given: fx.Node, look: str) -> Iterator[Finding]:
-    """That ``node`` runs another operator or reads other values than ``given`` of the base."""
+def changed(
+    rewrite: Rewrite,
+    node: fx.Node,
+    given: fx.Node,
+    look: str,
+    excused: Collection[fx.Node] = (),
+) -> Iterator[Finding]:
+    """That ``node`` runs another operator or reads other values than ``given`` of the base.
+
+    Nothing is said of ``excused`` values that it does not read.
+    """
     mine, right = rewrite.after.facts[node], rewrite.base.facts[given]
     if (mine.operator, mine.constants) != (right.operator, right.constants):
         if node.op == "call_function":
@@ -187,10 +220,12 @@ def changed(rewrite: Rewrite, node: fx.Node, given: fx.Node, look: str) -> Itera
         at = next((n for p, n in missed if p == place), None)
         wanted = f"{node.name} reads {_right(rewrite, node, at)}" if at else "as it was"
         missed = [(p, n) for p, n in missed if n is not at]
-        if rewrite.value(read) is not None:  # else it has been told of already
+        if (
+            rewrite.value(read) is not None and at not in excused
+        ):  # else it has been told of already
             yield Finding(f"{node.name} reads {read.name}", wanted, look)
     for _, read in missed:
-        if read not in rewrite.after_of:
+        if read not in rewrite.after_of or read in excused:
             continue
         wanted = f"{node.name} reads {_right(rewrite, node, read)}"
         dashed = rewrite.clone_of(read) in rewrite.waits.get(node, ())

@@ -14,7 +14,8 @@ from copy import copy
 from torch import fx
 
 from lab_utils.labs.graphs.judge.originals import Nodes, Numbering
-from lab_utils.labs.graphs.judge.rewrite import Rewrite, sides
+from lab_utils.labs.graphs.judge.rewrite import Rewrite, is_late, sides
+from lab_utils.labs.graphs.judge.timeline import ends_of
 from lab_utils.labs.graphs.nodes import is_clone
 from lab_utils.steps.compare.matching import pair
 from lab_utils.steps.compare.structure import Structure, reversed_edges
@@ -40,12 +41,15 @@ def by_structure(base: fx.Graph, after: fx.Graph) -> Rewrite:
     original = {c: base_of[o] for c, o in number.original.items() if o in base_of}
     rewrite = Rewrite(a, b, base_of, clones, original, waits)
     _settle(rewrite)
-    rewrite.needless = _needless(rewrite)
+    rewrite.ends = ends_of(a)
+    rewrite.needless = _needless(rewrite) | _of_ends(rewrite)
     memory = storages(a.nodes[0].graph)
     rewrite.drop = {
         o
         for c, o in rewrite.original.items()
-        if c not in rewrite.needless and any(s.owner is o for s in memory[o])
+        if c not in rewrite.needless
+        and (o not in rewrite.ends or rewrite.after.readers[c])
+        and any(s.owner is o for s in memory[o])
     }
     return rewrite
 
@@ -117,6 +121,18 @@ def _wanted(rewrite: Rewrite, clone: fx.Node) -> list[fx.Node]:
                 elif node.op == "call_function" and is_early(node):
                     found[node] += 1
     return [node for node, _ in found.most_common()]
+
+
+def _of_ends(rewrite: Rewrite) -> Nodes:
+    """Clones that are read by the very first node of backward: they have nothing to wait for."""
+    found = {}
+    for clone, original in rewrite.original.items():
+        reader = rewrite.ends.get(original)
+        if reader not in rewrite.after_of or not rewrite.after.readers[clone]:
+            continue
+        if not any(is_late(n) for _, n in rewrite.base.reads[reader]):
+            found[clone] = rewrite.after_of[reader]
+    return found
 
 
 def _needless(rewrite: Rewrite) -> Nodes:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torch import fx
 
 from lab_utils.kit.task import Finding
-from lab_utils.labs.graphs.judge.clones import changed
+from lab_utils.labs.graphs.judge.clones import changed, left_out
 from lab_utils.labs.graphs.judge.rewrite import Rewrite, is_late
 from lab_utils.steps.graph import phase
 
@@ -53,12 +53,13 @@ def late_changes(rewrite: Rewrite) -> Iterator[Finding]:
     for node in rewrite.base.nodes:
         if is_late(node) and node not in rewrite.after_of:
             yield Finding(f"{node.name} is gone", f"{node.name}, as in the graph given", look)
+    excused = left_out(rewrite)
     for node in rewrite.late:
         given = rewrite.base_of.get(node)
         if given is None:
             yield Finding(f"{node.name} is new", "no new node but clones", look)
         else:
-            yield from changed(rewrite, node, given, look)
+            yield from changed(rewrite, node, given, look, excused)
 
 
 def rewire_findings(rewrite: Rewrite) -> list[Finding]:

@@ -41,8 +41,10 @@ class Rewrite:
     original: Nodes  #: of clones: the node of ``base`` that each is to compute again
     waits: Waits  #: the control edges of ``after``
     drop: Collection[fx.Node] = ()  #: nodes of ``base`` whose memory is let go
-    #: Clones of what is kept all the same, with a clone that reads the stored value.
+    #: Clones of what is kept all the same, with a node that reads the stored value.
     needless: Nodes = field(default_factory=dict)
+    #: Activations that backward reads where it begins and nowhere else, with who reads them.
+    ends: Nodes = field(default_factory=dict)
 
     @cached_property
     def same(self) -> Nodes:

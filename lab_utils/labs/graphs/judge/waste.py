@@ -43,6 +43,7 @@ def not_forgiven(
 
     Whoever rebuilds a block to its end has such a clone. It is work for nothing, and no mistake.
     """
+    spared = rewrite.lost | set(rewrite.ends)
     read_by_clones = {read for clone in rewrite.clones for read in reads[clone]}
     values = Counter(rewrite.value(clone) for clone in rewrite.clones)
     return [
@@ -50,7 +51,7 @@ def not_forgiven(
         for clone in dead
         if is_operation(clone)
         and not (
-            rewrite.original.get(clone) in rewrite.lost
+            rewrite.original.get(clone) in spared
             and any(read in needed for read in reads[clone])
             and clone not in read_by_clones
             and values[rewrite.value(clone)] == 1
@@ -63,6 +64,8 @@ def _of_kept(rewrite: Rewrite) -> Iterator[Finding]:
         original = rewrite.original.get(clone)
         if original is None or original in rewrite.lost or clone in rewrite.needless:
             continue
+        if original in rewrite.ends and not rewrite.after.readers[clone]:
+            continue  # dead, and told of as such
         yield Finding(
             f"{clone.name} computes {original.name} again, which is kept",
             f"no clone of {original.name}",

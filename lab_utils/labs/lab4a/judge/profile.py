@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import fx
 
-from lab_utils.kit.task import Case, Finding
+from lab_utils.kit.task import OR, Case, Finding
 from lab_utils.labs.graphs.replies import shared_graph
 from lab_utils.steps.graph import Kind, Phase, operator_name, phase
 from lab_utils.steps.kept import in_backward
@@ -129,7 +129,7 @@ def judge_peak(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     if answer["nbytes"] != wanted["nbytes"]:
         hints = [hint for hint, held in wanted["mistakes"].items() if held == answer["nbytes"]]
         look = "A storage is held from the step that allocates it to the last step that reads it."
-        return [Finding(yours, right, " Or: ".join(hints) or look)]
+        return [Finding(yours, right, OR.join(hints) or look)]
     if answer["node"] in wanted["later"]:
         look = "The peak lasts for several steps: the first of them counts."
         return [Finding(yours, right, look)]

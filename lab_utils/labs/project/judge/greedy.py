@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lab_utils.kit.task import Case, Finding
+from lab_utils.kit.task import OR, Case, Finding
 from lab_utils.labs.project.ask.candidates import Fields
 from lab_utils.labs.project.judge.candidates import differences
 
@@ -55,10 +55,10 @@ def judge_simulate(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     yours = f"{answer['nbytes']:,.0f} bytes at {answer['node']}"
     right = f"{wanted['nbytes']:,} bytes at {wanted['nodes'][0]}"
     if answer["nbytes"] != wanted["nbytes"]:
-        look = next(
-            (hint for hint, held in wanted["mistakes"].items() if held == answer["nbytes"]),
+        looks = [hint for hint, held in wanted["mistakes"].items() if held == answer["nbytes"]]
+        look = OR.join(looks) or (
             "Write down what runs (clones too, right before their reader, and a tuple's getitem "
-            "nodes along with it), then as in task 1.4.",
+            "nodes along with it), then as in task 1.4."
         )
         return [Finding(yours, right, look)]
     if answer["node"] not in wanted["nodes"]:
@@ -105,8 +105,21 @@ def judge_choose(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         yours = f"a peak of {answer['nbytes']:,.0f} bytes, dropped: {dropped}"
         return [Finding(yours, f"{peaks[final]:,} bytes", look)]
     if peaks[final] > max(budget, peaks[ours]):
+        useful = [
+            name
+            for bit, name in enumerate(names)
+            if idle[final] >> bit & 1 and peaks[final | 1 << bit] <= peaks[final]
+        ]
         look = "Go on while the peak is above the budget and a candidate is idle there."
-        return [Finding(f"{_peak(final, wanted)} of {budget:,}", _peak(ours, wanted), look)]
+        if useful:
+            look = (
+                "Go on while the peak is above the budget and a candidate is idle there: "
+                f"{useful[0]} is."
+            )
+        elif worse := _worse_choice(drop, wanted):
+            look = worse
+        yours = f"{_peak(final, wanted)}, dropped: {', '.join(drop) or 'nothing'}"
+        return [Finding(yours, f"{_peak(ours, wanted)}, the budget is {budget:,}", look)]
     if work[final] > WORK_SLACK * work[ours]:
         return [_why_work(drop, wanted, work[final], work[ours])]
     return []
@@ -117,13 +130,18 @@ def _peak(plan: int, wanted: Mapping[str, Any]) -> str:
 
 
 def _why_work(drop: Sequence[str], wanted: Mapping[str, Any], mine: float, ours: float) -> Finding:
-    """The first choice that was not the best one, by the ratios of that moment."""
-    look = "Choose the largest ratio, and update the ratios after each choice."
+    """More work than needed, and what led to it."""
+    look = _worse_choice(drop, wanted)
+    look = look or "Choose the largest ratio, and update the ratios after each choice."
+    return Finding(f"{mine:g} s run again: {list(drop)}", f"{ours:g} s: {wanted['drop']}", look)
+
+
+def _worse_choice(drop: Sequence[str], wanted: Mapping[str, Any]) -> str:
+    """The first choice that was not the best one, by the ratios of that moment; or nothing."""
     for name, best, ratios in zip(drop, wanted["drop"], wanted["ratios"], strict=False):
         if name != best:
-            look = (
+            return (
                 f"{best} has the larger ratio at that moment ({ratios[best]:,.1f}, {name} has "
                 f"{ratios.get(name, 0):,.1f}). Are the ratios updated after each choice?"
             )
-            break
-    return Finding(f"{mine:g} s run again: {list(drop)}", f"{ours:g} s: {wanted['drop']}", look)
+    return ""
