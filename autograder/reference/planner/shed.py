@@ -1,13 +1,14 @@
 """A plan far below what a search finds, by rebuilding on the spot.
 
-Going back through the step, the need is carried from node to node. Where it grows too heavy it
-*sheds* values: each is rebuilt right there, from what is left of the need and from what is always
-in memory, so that nothing new is needed before. All that is missing runs together, each maker
-once, if that is within the bytes; else what a maker reads is rebuilt piece by piece, and makers
-that several pieces share run once for each of them: more time, fewer bytes.
+Going back through the step, a need is carried from node to node. Where it is too heavy to be
+carried on, it should have *shed* values on the way: each is rebuilt right there, from what is left
+of the need and from what is always in memory, so that nothing new is needed before. All that is
+missing runs together, each maker once, if that is within the bytes; else what a maker reads is
+rebuilt piece by piece, and makers that several pieces share run once for each of them: more time,
+fewer bytes.
 
-How heavy is too heavy is learnt. A need that can neither be carried over a node nor shed is a dead
-end; then the way there is gone again, with half of the bytes allowed.
+What to shed, and where, is learnt from dead ends: the cheapest values, where most bytes are free.
+If nothing can be shed there, then something was shed that is missing now, and is kept.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from typing import NamedTuple
 from autograder.reference.planner.backwards import Backwards, Need, members
 from autograder.reference.timetable import Timetable
 from autograder.reference.values import Step
-
 
 #: Runs of makers for one value that is shed, for each maker of the step.
 RUNS_EACH = 10
@@ -126,6 +126,15 @@ class _Shedding:
         return most
 
 
+class _Lesson(NamedTuple):
+    """A value that is to be shed at a place, after others; what that costs stands first."""
+
+    price: float
+    value: int
+    place: int
+    others: tuple[int, ...]
+
+
 class _Way:
     """The way back through the step, with what was learnt on it."""
 
@@ -146,6 +155,7 @@ class _Way:
         """Places and values that were shed there at some time."""
 
     def table(self) -> Timetable | None:
+        """All that runs again, or None where there is no way on."""
         search = self.search
         last = len(search.step.order) - 1
         if last < search.late or max(search.base) > self.limit:
@@ -179,6 +189,7 @@ class _Way:
         return self.search.base[before] + self.search.weight(idle)
 
     def _shed(self, need: Need) -> Need:
+        """What is left of a need after all that it sheds at its place."""
         for value in self.shed_at.get(need.place, ()):
             shed = None
             if self.shedding.free(need) >> value & 1:
@@ -189,34 +200,30 @@ class _Way:
         return need
 
     def _learn(self, need: Need, nbytes: int) -> int | None:
-        """Shed ``nbytes`` in time, the cheapest first; the place to go on from."""
+        """Shed ``nbytes`` of a need in time, the cheapest first; the place to go on from."""
+        self.shedding.left -= len(self.search.step.makers)  # so that learning ends
         ways = []
         for value, places in self._roomiest(need).items():
-            for place in places:
-                shed = None
-                if (place, value) not in self.tried:
-                    shed = self._with_others(self.left[place], value)
-                if shed is not None:
-                    ways.append((self._price(shed, value, place), value, place, shed))
-                    break
+            untried = [place for place in places if (place, value) not in self.tried]
+            found = (self._with_others(place, value) for place in untried)
+            if (way := next(filter(None, found), None)) is not None:
+                ways.append(way)
         back = None
-        for _, value, place, shed in sorted(ways, key=lambda way: way[:3]):
+        for way in sorted(ways):
             if nbytes > 0:
-                self.tried.add((place, value))
-                self.shed_at.setdefault(place, []).extend(shed[0])
-                nbytes -= self.search.sizes[value]
-                back = max(place, back or place)
+                self.tried.add((way.place, way.value))
+                self.shed_at.setdefault(way.place, []).extend((*way.others, way.value))
+                nbytes -= self.search.sizes[way.value]
+                back = max(way.place, back or way.place)
         return self._keep(need) if back is None else back
 
     def _keep(self, need: Need) -> int | None:
         """Do not shed what would help most to rebuild a need; the place to go on from."""
-        values = list(members(self.shedding.free(need)))
-        missing = sum(len(self.shedding.missing(need, v)) for v in values)
         best, found = 0.0, None
+        missing = self._missing(need, 0)
         for place, gone in self.shed_at.items():
             for value in gone if place > need.place else ():
-                more = Need(need.place, need.values | 1 << value)
-                saved = missing - sum(len(self.shedding.missing(more, v)) for v in values)
+                saved = missing - self._missing(need, 1 << value)
                 gain = saved / max(self.search.sizes[value], 1)
                 if not need.values >> value & 1 and gain > best:
                     best, found = gain, (place, value)
@@ -227,50 +234,62 @@ class _Way:
         self.tried.add(found)
         return place
 
-    def _price(self, shed, value, place) -> float:
-        """Seconds for each byte, as often as what is made of a value is still used before."""
-        makers = self.search.step.makers
-        seconds = sum(makers[m].seconds + 1e-9 for m in shed[1])
-        uses = 1 + bisect_left(self.uses[value], place)
-        return seconds * uses / max(self.search.sizes[value], 1)
+    def _missing(self, need: Need, more: int) -> int:
+        """Makers that have to run for each value of a need, if there were ``more`` in memory."""
+        there = Need(need.place, need.values | more)
+        values = members(self.shedding.free(need))
+        return sum(len(self.shedding.missing(there, value)) for value in values)
 
-    def _with_others(self, need: Need, value: int):
-        """Values to shed together with one that cannot be shed alone, and the makers."""
-        shed, others, makers = self.shedding.without(need, value), [], []
+    def _with_others(self, place: int, value: int) -> _Lesson | None:
+        """How to shed a value; with it others, where it cannot be shed alone."""
+        need, others, makers = self.left[place], [], []
+        shed = self.shedding.without(need, value)
         for other in members(self.shedding.free(need) & ~(1 << value)):
             if shed is not None:
                 break
             gone = self.shedding.without(need, other) if need.values >> other & 1 else None
             if gone is not None:
-                need, makers, others = gone.need, [*makers, *gone.makers], [*others, other]
+                need, makers = gone.need, makers + gone.makers
+                others.append(other)
                 shed = self.shedding.without(need, value)
-        return ([*others, value], [*makers, *shed.makers]) if shed is not None else None
+        if shed is None:
+            return None
+        price = self._price(makers + shed.makers, value, place)
+        return _Lesson(price, value, place, tuple(others))
+
+    def _price(self, makers: list[int], value: int, place: int) -> float:
+        """Seconds for each byte, as often as what is made of a value is still used before."""
+        seconds = sum(self.search.step.makers[m].seconds + 1e-9 for m in makers)
+        uses = 1 + bisect_left(self.uses[value], place)
+        return seconds * uses / max(self.search.sizes[value], 1)
 
     def _roomiest(self, need: Need) -> dict[int, list[int]]:
         """For each value of a need, the places since its last use where most bytes are free.
 
-        With the rest of the need, and without it.
+        Beside the rest of the need, and without it.
         """
-        values = sorted(members(self.shedding.free(need)), key=self.joined.__getitem__)
-        place = best = bare = need.place
+        search = self.search
+        place = beside = bare = need.place
         found = {}
-        for value in values:
+        for value in sorted(members(self.shedding.free(need)), key=self.joined.__getitem__):
             while place < self.joined[value]:
                 place += 1
-                if self._held(place) < self._held(best):
-                    best = place
-                if self.search.base_before[place] <= self.search.base_before[bare]:
+                if self._held(place) < self._held(beside):
+                    beside = place
+                if search.base_before[place] <= search.base_before[bare]:
                     bare = place
-            found[value] = list(dict.fromkeys((best, bare)))
+            found[value] = list(dict.fromkeys((beside, bare)))
         return found
 
     def _held(self, place: int) -> int:
-        return self.search.base_before[place] + self.search.weight(self.left[place].values & ~self.search.held_before[place])
+        """Bytes in memory just before a node, the need included."""
+        idle = self.left[place].values & ~self.search.held_before[place]
+        return self.search.base_before[place] + self.search.weight(idle)
 
 
 def _uses(step: Step) -> list[list[int]]:
     """For each value, the places of all uses in backward of what is made of it, in order."""
-    below: list[set[int]] = [{i} for i in range(len(step.values))]
+    below = [{index} for index in range(len(step.values))]
     for maker in reversed(step.makers):
         for read in maker.reads:
             below[read].update(*(below[v] for v in maker.values))
