@@ -158,8 +158,10 @@ class _Way:
         """All that runs again, or None where there is no way on."""
         search = self.search
         last = len(search.step.order) - 1
-        if last < search.late or max(search.base) > self.limit:
+        if max(search.base, default=0) > self.limit:
             return None
+        if last < search.late:  # backward reads nothing of forward
+            return ()
         need = Need(last, search.held[last] & search.seen)
         while self.shedding.left > 0:
             self.came[need.place] = need, len(self.ran)
