@@ -216,7 +216,8 @@ def test_a_budget_that_no_plan_meets_is_refuted_in_words() -> None:
 
 def test_a_step_that_is_too_large_for_a_proof_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = case("llm_mlp").graph
-    monkeypatch.setattr(reach, "NEEDS", 0)
+    for bound in ("NEEDS", "PROOF_NEEDS", "RUNS"):
+        monkeypatch.setattr(reach, bound, 0)
     monkeypatch.setattr(descent, "LOOKS", 10)
     made = plan(graph, lowest_peak(step_of(graph, {})).nbytes, estimated_seconds(graph))
     assert not made.fits

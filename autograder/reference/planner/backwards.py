@@ -199,7 +199,7 @@ class Backwards:
         for maker in makers:
             if place > self.step.makers[maker].deadline:
                 continue
-            move = self._rebuild(need, maker)
+            move = self.rebuild(need, maker)
             if move.nbytes <= enough and not move.before.values & ~values:
                 yield move  # less is needed before it, and nothing more: better than all others
                 return
@@ -212,7 +212,7 @@ class Backwards:
             yield Move(Need(ARRIVED, values), int(self.in_forward(values).max(initial=0)), None)
         yield from rebuilt
 
-    def _rebuild(self, need: Need, maker: int) -> Move:
+    def rebuild(self, need: Need, maker: int) -> Move:
         place, values = need
         there = self.held_before[place]
         nbytes = self.base_before[place] + max(

@@ -94,9 +94,10 @@ def certificate(search: Backwards, found: Found, enough: int, limit: int) -> Flo
         limit: needs that a search from another node may look at.
     """
     narrow = min((need.place for need in found.tried), default=found.start)
-    for further in (0, 1, 2, 4, 8, 16, 32):
+    for further in (0, *(2**n for n in range(10))):
         if narrow + further < found.start:
-            near = search.search(enough, limit, narrow + further)
+            # A shorter proof takes no more needs than the one that is there.
+            near = search.search(enough, min(limit, len(found.tried) + 1), narrow + further)
             if near.nbytes >= found.nbytes:
                 found = near
                 break
