@@ -54,8 +54,8 @@ def public() -> dict[str, list[CaseData]]:
             _profile("a network in training", 24, _small(), [5, 1, 6, 6], 2, training=True),
         ],
         "4.10": [
-            _profile("two layers, ten batches", 25, _dense(40, 30, 50), [400, 40], 40, False),
-            _profile("in training, twenty batches", 26, _dense(40, 60), [800, 40], 40, True),
+            _profile("two layers, ten batches", 25, _dense(40, 30, 50), [1600, 40], 160, False),
+            _profile("in training, twenty batches", 26, _dense(40, 60), [3200, 40], 160, True),
         ],
     }
 
@@ -152,10 +152,10 @@ def hidden() -> dict[str, list[CaseData]]:
             _profile("a network of one layer", 924, _dense(5, 4), [9, 5], 2, training=True),
         ],
         "4.10": [
-            _profile("two layers", 932, _dense(50, 40, 30), [480, 50], 40, training=True),
-            _profile("three layers", 933, _dense(30, 60, 45, 35), [720, 30], 60, training=False),
-            _profile("many batches", 934, _dense(25, 30), [1500, 25], 50, training=True),
-            _profile("a convolution", 935, _small(2, 20), [900, 1, 6, 6], 60, training=True),
+            _profile("two layers", 932, _dense(50, 40, 30), [1920, 50], 160, training=True),
+            _profile("three layers", 933, _dense(30, 60, 45, 35), [2880, 30], 240, training=False),
+            _profile("many batches", 934, _dense(25, 30), [6000, 25], 200, training=True),
+            _profile("a convolution", 935, _small(2, 20), [3600, 1, 6, 6], 240, training=True),
         ],
     }
 
