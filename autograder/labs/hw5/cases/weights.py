@@ -72,6 +72,7 @@ def hidden() -> dict[str, list[CaseData]]:
                     _part(weight=_normal([4, 6], s, 1.0, 0.1, {"5": -0.6})),
                     _part(weight=_normal([3, 2, 3, 3], s + 50, -0.4 * s / 900, 0.2, {"1": 2.0})),
                     _part(weight={"shape": [2, s % 5 + 2], "fill": -0.125 * (s % 3)}),
+                    _part(weight=_normal([20, 10], s + 70, 0.2, 1, {"3": 3.8, "8": -2.4})),
                 ],
             )
             for name, s in zip(names, seeds, strict=True)
@@ -122,6 +123,7 @@ def hidden() -> dict[str, list[CaseData]]:
                     _part(weight=_normal([6, 7], s, 0.3, 0.1, {"3": -4.0, "8": 3.5})),
                     _part(weight=_normal([2, 3, 4, 4], s + 50, -0.2, 0.05, {"30": 2.0})),
                     _part(weight={"shape": [5, 4], "seed": s, "low": -9, "high": 7}),
+                    *([_part(weight={"shape": [3, s % 4 + 1], "fill": 0.0})] if s % 2 else []),
                 ],
             )
             for name, s in zip(names, seeds, strict=True)
@@ -142,7 +144,7 @@ def hidden() -> dict[str, list[CaseData]]:
             _profile("a convolution", 912, _small(2, 3), [9, 1, 6, 6], 4, training=True),
             _profile("one image a batch", 913, _small(3, 4), [5, 1, 8, 8], 1, training=False),
             _profile("two convolutions", 914, _deep(), [8, 2, 8, 8], 3, training=True),
-            _profile("a wide layer", 915, _dense(20, 30, 2), [13, 20], 6, training=False),
+            _profile("small numbers", 915, _dense(20, 30, 2), [13, 20], 6, False, times=0.01),
             _profile("a network of one layer", 916, _dense(5, 4), [9, 5], 2, training=True),
         ],
         "4.9": [
@@ -211,8 +213,15 @@ def _deep() -> list[dict[str, Any]]:
 
 
 def _profile(
-    name: str, seed: int, layers: list[dict[str, Any]], shape: list[int], batch: int, training: bool
+    name: str,
+    seed: int,
+    layers: list[dict[str, Any]],
+    shape: list[int],
+    batch: int,
+    training: bool,
+    times: float = 1.0,
 ) -> CaseData:
+    """Images for a network; with ``times`` they and the biases are that much larger."""
     made = []
     for place, layer in enumerate(layers):
         fan_in = 1
@@ -220,9 +229,9 @@ def _profile(
             fan_in *= size
         rest = {key: value for key, value in layer.items() if key != "shape"}
         weight = _normal(layer["shape"], seed * 10 + place, 0.05, (2 / fan_in) ** 0.5)
-        bias = _normal(layer["shape"][:1], seed * 10 + place + 5, 0, 0.3)
+        bias = _normal(layer["shape"][:1], seed * 10 + place + 5, 0, 0.3 * times)
         made.append({**rest, "weight": weight, "bias": bias})
     # The largest magnitude of what enters is a negative one.
-    images = _normal(shape, seed, -0.2, 0.7, {"1": -4.0})
+    images = _normal(shape, seed, -0.2 * times, 0.7 * times, {"1": -4.0 * times})
     given = {"layers": made, "images": images, "batch": batch, "training": training}
     return {"name": name, "given": given, "wanted": {}}
