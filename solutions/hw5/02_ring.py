@@ -105,7 +105,8 @@ ring_film(4)
 #   one with gaps between its elements. Nothing else in memory may change;
 # - **bits**: all ranks have the same ones;
 # - **messages**: 2 (N - 1) from every rank, all to the same neighbour, none larger than one chunk, and
-#   a chunk has at most ⌈numbers / N⌉ numbers. An empty chunk is a message of 0 bytes;
+#   a chunk has at most ⌈numbers / N⌉ numbers. An empty chunk is a message of 0 bytes. Every `isend` is
+#   waited for before your function ends;
 # - **time**: all ranks send at the same time.
 #
 # <details><summary>Help: how do I cut any tensor into N chunks?</summary>

@@ -108,7 +108,8 @@ for layer in net.layers:
 # - a weight whose magnitude is more than `limit` **saturates**: it becomes the last step;
 # - a weight (other than 0) whose magnitude is less than **half a step** becomes **0**.
 #
-# Return two counts: how many saturate, how many become 0.
+# Return two counts: how many saturate, how many become 0. One that is exactly half a step may go
+# either way.
 
 
 # %% solution=t42

@@ -119,8 +119,9 @@ print(run_ranks(3, pass_to_the_right).results)
 #
 # `chunks` is a list of N tensors, this rank's own. Change them in place, so that in the end chunk
 # `(rank + 1) % ranks` is the sum over all ranks; what the others hold then does not matter.
-# Take `isend` and `recv` alone: N - 1 messages of one chunk each, all to the same neighbour. Chunks
-# may have different sizes, and some may be empty.
+# Take `isend` and `recv` alone: N - 1 messages of one chunk each, all to the same neighbour. Wait for
+# every `isend`: whoever calls your function changes the chunks next. Chunks may have different
+# sizes, and some may be empty.
 #
 # <details><summary>Help: which chunk goes out in step s, and which one comes in?</summary>
 # Rank r sends chunk r - s. Its left neighbour r - 1 sends chunk r - 1 - s. Python's % makes a number

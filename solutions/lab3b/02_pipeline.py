@@ -259,11 +259,11 @@ check("2.5", sync_tied)
 #
 # ## Task 2.6: buckets (¼ point, about 8 lines)
 #
-# `nbytes` has the size of each parameter, in the order of forward. Backward starts at the end of
-# the model, so gradients arrive from the last parameter to the first. Fill one bucket after the other
-# in this order: a bucket takes the next parameter as long as it then holds at most `most` bytes, else a
-# new one begins. A parameter that is larger than `most` has a bucket to itself. Return the buckets in the
-# order in which they are full, each a list of numbers of parameters.
+# `nbytes` has the size of each parameter (1 or more), in the order of forward. Backward starts at
+# the end of the model, so gradients arrive from the last parameter to the first. Fill one bucket
+# after the other in this order: a bucket takes the next parameter as long as it then holds at most
+# `most` bytes, else a new one begins. A parameter that is larger than `most` has a bucket to itself.
+# Return the buckets in the order in which they are full, each a list of numbers of parameters.
 
 
 # %% solution=t26

@@ -1,7 +1,8 @@
 """Mutants of our own solutions, made by machine, through the judge: how many it catches.
 
 ``BENCH_LAB`` names a lab (or several, with commas), ``BENCH_TASK`` tasks; without them all labs
-are tried. A mutant is caught when it has lost points on some case. Survivors are listed in
+are tried. A mutant is caught when it has lost points on some case; where several tasks judge one
+function, each other thing of it, one that another of them catches is that task's. Survivors are in
 ``build/mutants.txt``, each beside why it is right as well (``EQUIVALENT`` in the catalogue of its
 lab: part of the mutant's line, and the reason), or as one that the judge lets pass.
 """
@@ -155,12 +156,15 @@ def _task(source: Source, task: Task) -> tuple[Row | None, list[str]]:
     progress(f"{source.lab.id} {task.id}: mutants of {task.asks}")
     found = wrong = 0
     lines = []
+    others = [one for one in source.lab.tasks if one.asks == task.asks and one is not task]
     started = time.process_time()
     assert not caught(source, task, Mutant(own, 0, "nothing"), 60), "the solution does not pass"
     seconds = SECONDS + TIMES * (time.process_time() - started)
     for mutant in mutants_of(own, solution_lines(own)):
         if caught(source, task, mutant, seconds):
             found, wrong = found + 1, wrong + 1
+            continue
+        if any(caught(source, other, mutant, seconds) for other in others):
             continue
         told = _told(own, mutant)
         why = why_equivalent(source.lab, task, told)

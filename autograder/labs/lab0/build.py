@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from autograder.authoring.derived import CaseData, Files, case_files
+from autograder.authoring.derived import CaseData, Files, case_files, in_parts
 from lab_utils.labs.lab0.model import tiny_model
 from lab_utils.labs.lab0.show import Strip, squares
 
@@ -25,20 +25,34 @@ PUBLIC: dict[str, Tensor] = {
         "float32",
     ),
 }
-#: The corners of the task's text, and sizes that no public case has. About half of them are truths,
-#: and about half have elements of several bytes: who forgets either loses half.
-HIDDEN: dict[str, Tensor] = {
-    "a single number": ((), "float32"),
-    "a single truth": ((), "bool"),
-    "a batch of nothing": ((5, 0, 3), "float64"),
-    "a mask": ((7, 9), "bool"),
-    "a mask for each head": ((2, 16, 33, 33), "bool"),
-    "a column of truths": ((29, 1), "bool"),
-    "who has ever met whom": ((10**9, 10**9), "bool"),
-    "a matrix in half precision": ((31, 17), "float16"),
-    "a matrix in double precision": ((6, 11), "float64"),
-    "words by their numbers": ((13, 21), "int64"),
-    "weights of a model that nobody has trained": ((96, 4, 12_288, 49_152), "float16"),
+#: The corners of the task's text, and sizes that no public case has, several in each case: who
+#: forgets one of them, or what a truth takes, or that most elements have several bytes, loses half.
+HIDDEN: dict[str, list[Tensor]] = {
+    "a single number, and a mask": [((), "float32"), ((7, 9), "bool"), ((31, 17), "float16")],
+    "a batch of nothing, and a mask for each head": [
+        ((5, 0, 3), "float64"),
+        ((2, 16, 33, 33), "bool"),
+        ((3, 5, 7), "float16"),
+    ],
+    "a single truth, and a model that nobody has trained": [
+        ((), "bool"),
+        ((96, 4, 12_288, 49_152), "float16"),
+    ],
+    "an empty list, and who has ever met whom": [
+        ((0,), "int64"),
+        ((6, 11), "float64"),
+        ((10**9, 10**9), "bool"),
+    ],
+    "a single word, and a column of truths": [
+        ((), "int64"),
+        ((29, 1), "bool"),
+        ((13, 21), "int64"),
+    ],
+    "an empty mask, and a matrix that fits nowhere": [
+        ((3, 0), "bool"),
+        ((41,), "bool"),
+        ((10**7, 10**8), "float64"),
+    ],
 }
 
 
@@ -49,7 +63,12 @@ def derived_files() -> Files:
         "1.1": [_case(name, tensor) for name, tensor in PUBLIC.items()],
         "1.2": [{"name": "the file to hand in", "given": {}, "wanted": {"rows": table}}],
     }
-    hidden = {"1.1": [_case(name, tensor) for name, tensor in HIDDEN.items()]}
+    hidden = {
+        "1.1": [
+            in_parts(name, [_case("", tensor) for tensor in tensors])
+            for name, tensors in HIDDEN.items()
+        ]
+    }
     return {
         **case_files("lab0", public, hidden),
         Path("solutions/lab0/images/bytes.svg"): _picture(),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lab_utils.kit.answers import ask_file, number
+from lab_utils.kit.parts import asked_in_parts
 
 
 def ask_bytes(function: Any, given: Mapping[str, Any]) -> float:
@@ -14,4 +15,4 @@ def ask_bytes(function: Any, given: Mapping[str, Any]) -> float:
     return int(told) if told.is_integer() else told
 
 
-ASK = {"1.1": ask_bytes, "1.2": ask_file}
+ASK = {"1.1": asked_in_parts(ask_bytes), "1.2": ask_file}

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
+from lab_utils.kit.parts import judged_in_parts
 from lab_utils.kit.task import Case, Finding
 
 COLUMNS = ("tensor", "bytes")
@@ -101,4 +102,4 @@ def _unit(mine: float, elements: int, nbytes: int) -> str:
     return "The array's own nbytes is wanted."
 
 
-JUDGE = {"1.1": judge_bytes, "1.2": judge_table}
+JUDGE = {"1.1": judged_in_parts(judge_bytes), "1.2": judge_table}

@@ -30,9 +30,7 @@ def _written(rows: str, first: str = "tensor,bytes", mode: str = "w") -> str:
 
 WRONG = (
     _function("bits in place of bytes", BITS + "return math.prod(shape) * bits", "192", "are bits"),
-    _function(
-        "elements in place of bytes", "return math.prod(shape)", "each takes 4 bytes", most=0.6
-    ),
+    _function("elements in place of bytes", "return math.prod(shape)", "each takes 4 bytes"),
     _function(
         "lengths are added", BITS + "return sum(shape) * bits // 8", "20 bytes", "multiply them"
     ),
@@ -48,28 +46,24 @@ WRONG = (
         "7 bytes",
         "63 bytes",
         "a whole byte",
-        most=0.6,
     ),
     _function(
         "a bool is a bit, and bytes may be broken",
         BITS + 'bits = 1 if dtype == "bool" else bits\nreturn math.prod(shape) * bits / 8',
         "7.875 bytes",
         "a whole byte",
-        most=0.6,
     ),
     _function(
         "no dimension, no element",
         BITS + "return math.prod(shape) * bits // 8 if shape else 0",
         "a single number",
         "a product of no factors is 1",
-        most=0.9,
     ),
     _function(
         "a length of 0 counts as 1",
         BITS + "return math.prod(n or 1 for n in shape) * bits // 8",
         "a batch of nothing",
         "there is no element",
-        most=0.95,
     ),
     _function(
         "the tensor is made",
@@ -77,16 +71,14 @@ WRONG = (
         "MemoryError",
         "more than any computer holds",
         "return np.empty(shape, dtype).nbytes",
-        most=0.9,
     ),
     _function("nothing comes back", BITS + "print(math.prod(shape) * bits // 8)", "is None"),
     _function("words come back", 'return "24 bytes"', "A number is wanted there"),
     _function(
         "bool is forgotten",
         'return math.prod(shape) * int(dtype.strip("abcdefilnotu")) // 8',
-        "a single truth",
+        "and a mask",
         "ValueError",
-        most=0.6,
     ),
     _function("still to be written", "raise NotImplementedError", "still to be written"),
     Cell(

@@ -86,8 +86,16 @@ def hidden() -> dict[str, list[CaseData]]:
 
 _SHARES: list[tuple[str, int, list[tuple[int, int, list[int], bool]]]] = [
     ("a hundred images on 8 ranks", 3, [(100, 8, [0, 1, 7], False), (100, 8, [2], True)]),
-    ("23 images on 5 ranks", 11, [(23, 5, [0, 2], False), (23, 5, [1, 2], True)]),
-    ("17 images on 3 ranks", 7, [(17, 3, [4, 5], True), (16, 3, [0, 1], False)]),
+    (
+        "23 images on 5 ranks",
+        11,
+        [(23, 5, [0, 2], False), (23, 5, [1, 2], True), (7, 5, [3], False)],
+    ),
+    (
+        "17 images on 3 ranks",
+        7,
+        [(17, 3, [4, 5], True), (16, 3, [0, 1], False), (5, 3, [0], False)],
+    ),
     ("fewer images than ranks", 1, [(3, 7, [0, 4], False), (5, 2, [0, 4], True)]),
     ("an even share", 9, [(36, 6, [0, 1], True), (36, 6, [2, 3], False)]),
     ("one rank", 2, [(9, 1, [0, 5], False), (9, 2, [0, 5], True), (9, 2, [0, 5], False)]),

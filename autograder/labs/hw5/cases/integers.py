@@ -139,7 +139,11 @@ def hidden() -> dict[str, list[CaseData]]:
         ],
         "5.5": [
             _network(
-                "three linear layers", 941, [_fc(6, 8), _fc(5, 6), _fc(3, 5, relu=False)], [4, 8]
+                "small sums, then large ones",
+                941,
+                [_fc(6, 8), _fc(5, 6), _fc(3, 5, relu=False)],
+                [4, 8],
+                top=2,
             ),
             _network("a convolution", 942, _convs(3, 5), [3, 1, 6, 6]),
             _network("two convolutions", 943, _two_convs(), [2, 2, 10, 10]),
@@ -309,10 +313,18 @@ def _name(place: int, layer: dict[str, Any]) -> str:
 
 
 def _network(
-    name: str, seed: int, layers: list[dict[str, Any]], shape: list[int], bias: bool = False
+    name: str,
+    seed: int,
+    layers: list[dict[str, Any]],
+    shape: list[int],
+    bias: bool = False,
+    top: int = 127,
 ) -> CaseData:
-    """A network whose multipliers leave some outputs beyond int8."""
-    x, made = _int(shape, seed), []
+    """A network whose multipliers leave some outputs beyond int8.
+
+    With weights and inputs up to ``top`` alone its first multiplier may be above 1.
+    """
+    x, made = _int(shape, seed, -top - 1, top), []
     values = integers(x)
     for place, layer in enumerate(layers):
         rest = {key: value for key, value in layer.items() if key != "shape"}
@@ -322,7 +334,7 @@ def _network(
         )
         one: dict[str, Any] = {
             "name": _name(place, layer),
-            "weight": _int(layer["shape"], seed * 10 + place, -127, 127),
+            "weight": _int(layer["shape"], seed * 10 + place, -top, top),
             "bias": offset if bias else None,
             **rest,
         }

@@ -54,8 +54,8 @@ def public() -> dict[str, list[CaseData]]:
             _profile("a network in training", 24, _small(), [5, 1, 6, 6], 2, training=True),
         ],
         "4.10": [
-            _profile("two layers, ten batches", 25, _dense(40, 30, 50), [400, 40], 40, False),
-            _profile("in training, twenty batches", 26, _dense(40, 60), [800, 40], 40, True),
+            _profile("two layers, ten batches", 25, _dense(40, 30, 50), [1600, 40], 160, False),
+            _profile("in training, twenty batches", 26, _dense(40, 60), [3200, 40], 160, True),
         ],
     }
 
@@ -72,6 +72,7 @@ def hidden() -> dict[str, list[CaseData]]:
                     _part(weight=_normal([4, 6], s, 1.0, 0.1, {"5": -0.6})),
                     _part(weight=_normal([3, 2, 3, 3], s + 50, -0.4 * s / 900, 0.2, {"1": 2.0})),
                     _part(weight={"shape": [2, s % 5 + 2], "fill": -0.125 * (s % 3)}),
+                    _part(weight=_normal([20, 10], s + 70, 0.2, 1, {"3": 3.8, "8": -2.4})),
                 ],
             )
             for name, s in zip(names, seeds, strict=True)
@@ -122,6 +123,7 @@ def hidden() -> dict[str, list[CaseData]]:
                     _part(weight=_normal([6, 7], s, 0.3, 0.1, {"3": -4.0, "8": 3.5})),
                     _part(weight=_normal([2, 3, 4, 4], s + 50, -0.2, 0.05, {"30": 2.0})),
                     _part(weight={"shape": [5, 4], "seed": s, "low": -9, "high": 7}),
+                    *([_part(weight={"shape": [3, s % 4 + 1], "fill": 0.0})] if s % 2 else []),
                 ],
             )
             for name, s in zip(names, seeds, strict=True)
@@ -142,7 +144,7 @@ def hidden() -> dict[str, list[CaseData]]:
             _profile("a convolution", 912, _small(2, 3), [9, 1, 6, 6], 4, training=True),
             _profile("one image a batch", 913, _small(3, 4), [5, 1, 8, 8], 1, training=False),
             _profile("two convolutions", 914, _deep(), [8, 2, 8, 8], 3, training=True),
-            _profile("a wide layer", 915, _dense(20, 30, 2), [13, 20], 6, training=False),
+            _profile("small numbers", 915, _dense(20, 30, 2), [13, 20], 6, False, times=0.01),
             _profile("a network of one layer", 916, _dense(5, 4), [9, 5], 2, training=True),
         ],
         "4.9": [
@@ -152,10 +154,10 @@ def hidden() -> dict[str, list[CaseData]]:
             _profile("a network of one layer", 924, _dense(5, 4), [9, 5], 2, training=True),
         ],
         "4.10": [
-            _profile("two layers", 932, _dense(50, 40, 30), [480, 50], 40, training=True),
-            _profile("three layers", 933, _dense(30, 60, 45, 35), [720, 30], 60, training=False),
-            _profile("many batches", 934, _dense(25, 30), [1500, 25], 50, training=True),
-            _profile("a convolution", 935, _small(2, 20), [900, 1, 6, 6], 60, training=True),
+            _profile("two layers", 932, _dense(50, 40, 30), [1920, 50], 160, training=True),
+            _profile("three layers", 933, _dense(30, 60, 45, 35), [2880, 30], 240, training=False),
+            _profile("many batches", 934, _dense(25, 30), [6000, 25], 200, training=True),
+            _profile("a convolution", 935, _small(2, 20), [3600, 1, 6, 6], 240, training=True),
         ],
     }
 
@@ -211,8 +213,15 @@ def _deep() -> list[dict[str, Any]]:
 
 
 def _profile(
-    name: str, seed: int, layers: list[dict[str, Any]], shape: list[int], batch: int, training: bool
+    name: str,
+    seed: int,
+    layers: list[dict[str, Any]],
+    shape: list[int],
+    batch: int,
+    training: bool,
+    times: float = 1.0,
 ) -> CaseData:
+    """Images for a network; with ``times`` they and the biases are that much larger."""
     made = []
     for place, layer in enumerate(layers):
         fan_in = 1
@@ -220,9 +229,9 @@ def _profile(
             fan_in *= size
         rest = {key: value for key, value in layer.items() if key != "shape"}
         weight = _normal(layer["shape"], seed * 10 + place, 0.05, (2 / fan_in) ** 0.5)
-        bias = _normal(layer["shape"][:1], seed * 10 + place + 5, 0, 0.3)
+        bias = _normal(layer["shape"][:1], seed * 10 + place + 5, 0, 0.3 * times)
         made.append({**rest, "weight": weight, "bias": bias})
     # The largest magnitude of what enters is a negative one.
-    images = _normal(shape, seed, -0.2, 0.7, {"1": -4.0})
+    images = _normal(shape, seed, -0.2 * times, 0.7 * times, {"1": -4.0 * times})
     given = {"layers": made, "images": images, "batch": batch, "training": training}
     return {"name": name, "given": given, "wanted": {}}

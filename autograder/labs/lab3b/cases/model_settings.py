@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from autograder.reference.training.search import peak
 from lab_utils.instruments.parallel import FULL, SELECTIVE, Cluster, Job, Plan
 from lab_utils.instruments.roofline import A100, H100
 from lab_utils.instruments.shapes import GPT_2560, Transformer
@@ -36,6 +37,28 @@ LONG_WAY = Cluster(replace(A100, memory=16e9), 6, 4e-3, 25e9, 0.7, 0.3)
 ONE = replace(CLUSTER, cards=1)
 
 AR = SELECTIVE
+
+CROOKED = _gpt("crooked", 10, 12, 64, 3080, 50257, 1024)
+"""Three cards can share its heads, and nothing else of it."""
+ODD_HEADS = _gpt("odd heads", 10, 10, 64, 3072, 50257, 1024)
+"""Three cards can share what is between up and down, and nothing else of it."""
+FIVE_HEADS = _gpt("five heads", 2, 5, 64, 1280, 1100, 512)
+ODD_HIDDEN = _gpt("odd hidden", 2, 4, 64, 1023, 1100, 512)
+
+
+def _just(cluster: Cluster, model: Transformer, job: Job, plan: Plan) -> Cluster:
+    """The same with cards that have exactly the memory that the plan needs."""
+    machine = replace(cluster.machine, memory=float(peak(model, job, plan)))
+    return replace(cluster, machine=machine)
+
+
+def _just_deep(model: Transformer, layers: int) -> Cluster:
+    """Two cards on which so many layers fit exactly, as two stages that run attention again."""
+    plan = Plan(pp=2, recompute=AR)
+    return _just(CLUSTER, replace(model, layers=layers), Job(512, 12, 4), plan)
+
+
+THREE = replace(CLUSTER, cards=3)
 Settings = dict[str, dict[str, tuple[Any, ...] | list[tuple[Any, ...]]]]
 """By task and case, the arguments; a list of them for a case of several parts.
 
@@ -187,18 +210,23 @@ HIDDEN: Settings = {
         "small and large cards": [
             (NARROW, Job(1024, 24, 2, "bf16"), TWELVE),
             (SMALL, Job(512, 4), Cluster(H100, 4, 1e-7, 900e9, 0.5, 0.2)),
+            (SMALL, Job(512, 4), _just(ONE, SMALL, Job(512, 4), Plan(recompute=AR))),
         ],
         "far apart": [
             (MIDDLE, Job(1024, 32, 16, "bf16"), FAR_APART),
             (MIDDLE, Job(2048, 12, 1), LONG_WAY),
+            (CROOKED, Job(512, 4), THREE),
+            (ODD_HEADS, Job(512, 4), THREE),
         ],
         "four cards": [
             (_gpt("deep", 40, 32, 64, 8192, 50257, 1024), Job(1024, 8), FOUR_SMALL),
             (replace(MIDDLE, layers=24), Job(2048, 4), CLUSTER),
+            (SMALL, Job(512, 4), ONE),
         ],
         "uneven": [
             (_gpt("uneven", 18, 20, 96, 7680, 32000, 2048), Job(1024, 12, 2), LONG_WAY),
             (replace(MIDDLE, layers=24), Job(2048, 8), CLUSTER),
+            (SMALL, Job(512, 4), _just(CLUSTER, SMALL, Job(512, 4), Plan(dp=2))),
         ],
     },
     "3.7": {
@@ -209,6 +237,7 @@ HIDDEN: Settings = {
         "two cards, longer sequences": [
             (GPT_2560, Job(4096, 4), CLUSTER, 8),
             (replace(WIDE, layers=6), Job(512, 24, 2), LONG_WAY, 6),
+            (FIVE_HEADS, Job(512, 12, 4), _just_deep(FIVE_HEADS, 24), 4),
         ],
         "far apart": [
             (_gpt("broad", 8, 32, 160, 16384, 32000, 512), Job(512, 16, 4), FAR_APART, 16),
@@ -217,6 +246,7 @@ HIDDEN: Settings = {
         "six small cards": [
             (replace(WIDE, layers=12), Job(512, 48, 2), LONG_WAY, 6),
             (GPT_2560, Job(2048, 8), ONE, 1),
+            (ODD_HIDDEN, Job(512, 12, 4), _just_deep(ODD_HIDDEN, 18), 2),
         ],
     },
     "3.8": {

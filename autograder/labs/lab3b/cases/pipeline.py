@@ -55,10 +55,10 @@ def hidden() -> dict[str, list[CaseData]]:
             in_parts("8 stages", [_schedule(8, 12), _schedule(8, 3)]),
         ],
         "2.3": [
-            in_parts("few stages", [_micros(2, 25), _micros(3, 33)]),
-            in_parts("many stages", [_micros(16, 7), _micros(12, 3)]),
-            in_parts("5 and 9 stages", [_micros(5, 20), _micros(9, 15)]),
-            in_parts("6 and 7 stages", [_micros(6, 60), _micros(7, 13)]),
+            in_parts("few stages", [_micros(2, 25), _micros(3, 33), _micros(1, 5)]),
+            in_parts("many stages", [_micros(16, 7), _micros(12, 3), _micros(2, 50)]),
+            in_parts("5 and 9 stages", [_micros(5, 20), _micros(9, 15), _micros(2, 99)]),
+            in_parts("6 and 7 stages", [_micros(6, 60), _micros(7, 13), _micros(1, 99)]),
         ],
         "2.4": [
             _stage("4 stages, fewer micro-batches", one_f_one_b(4, 3), 3, 813, FAST),
@@ -86,6 +86,7 @@ def hidden() -> dict[str, list[CaseData]]:
                 "too large ones",
                 [
                     _buckets("one", [17], 16),
+                    _buckets("a byte", [90, 1], 60),
                     _buckets("each too large", [90, 80, 70], 60),
                     _buckets("large and small", [12, 90, 30, 20, 10, 75, 4, 56], 60),
                 ],
@@ -93,6 +94,7 @@ def hidden() -> dict[str, list[CaseData]]:
             in_parts(
                 "of all sizes",
                 [
+                    _buckets("a byte first", [7, 9, 1], 10),
                     _buckets("many", [3, 141, 59, 26, 53, 58, 97, 93, 23, 84], 150),
                     _buckets("few", [40, 60, 30, 70], 100),
                 ],

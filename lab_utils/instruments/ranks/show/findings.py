@@ -69,6 +69,20 @@ def used_collectives(answer: Mapping[str, Any]) -> list[Finding]:
     return [Finding(f"{min(used)} of torch.distributed is called", "send and recv alone", look)]
 
 
+def still_sending(answer: Mapping[str, Any]) -> list[Finding]:
+    """Whether somebody is done before a message of theirs is: nobody waits for it."""
+    for rank, diary in enumerate(answer["diaries"]):
+        waited = {line[1] for line in diary if line[0] == "wait"}
+        if any(line[0] == "send" and line[1] not in waited for line in diary):
+            look = (
+                "isend only starts a message. Until wait() of its request has returned the tensor "
+                "must stay as it is, and who calls your function cannot know that: wait for it."
+            )
+            yours = f"rank {rank} starts an isend, and does not wait for it"
+            return [Finding(yours, "wait() for every isend", look)]
+    return []
+
+
 def neighbours(answer: Mapping[str, Any]) -> dict[int, int]:
     """To whom each rank sends its first message; to itself if it sends none."""
     first = {rank: sends_of(diary)[:1] for rank, diary in enumerate(answer["diaries"])}

@@ -8,7 +8,12 @@ from typing import Any
 
 import torch
 
-from lab_utils.instruments.ranks.show.findings import neighbours, stopped, used_collectives
+from lab_utils.instruments.ranks.show.findings import (
+    neighbours,
+    still_sending,
+    stopped,
+    used_collectives,
+)
 from lab_utils.instruments.ranks.show.ring_way import ITEM_BYTES, ring_way, times_inside
 from lab_utils.kit.task import Case, Finding
 from lab_utils.labs.hw5.brought import BASE, brought
@@ -27,6 +32,7 @@ def judge_ring(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         or _equal_bits(answer)
         or _way(case, answer)
         or judge_messages(case, answer, neighbours(answer))
+        or still_sending(answer)
     )
 
 

@@ -17,7 +17,7 @@ _TOO_MANY = "There are cells that have nothing to be compared with: leave them o
 
 def same(a: float, b: float) -> bool:
     """Whether two numbers agree, up to rounding."""
-    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+    return math.isclose(a, b, rel_tol=1e-11, abs_tol=1e-12)
 
 
 def judge_timed(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
@@ -265,7 +265,7 @@ def judge_bandwidth(case: Case, answer: Sequence[Sequence[float]]) -> list[Findi
                 gpus / (gpus - 1),
                 "2 S bytes are sent only by infinitely many GPUs: of N chunks one never leaves.",
             ),
-            (1 / ratio if not ratio else 1 / right**2, "This is the inverse: bytes by seconds."),
+            (1 / right**2, "This is the inverse: bytes by seconds."),
         )
         for factor, words in known:
             if not same(factor, 1.0) and math.isclose(ratio, factor, rel_tol=1e-7):

@@ -49,8 +49,11 @@ def judge_best(case: Case, answer: Told | None) -> list[Finding]:
     memory = case.given["cluster"]["machine"]["memory"]
     fits = {plan: seconds for plan, (peak, seconds) in plans.items() if peak <= memory}
     if not fits:
-        look = "Every plan has a rank that is too full for its card: return None."
-        return [] if answer is None else [Finding(_words(answer), "None", look)]
+        if answer is None:
+            return []
+        look = _uneven(answer, case.given["model"], case)
+        look = look or "Every plan has a rank that is too full for its card: return None."
+        return [Finding(_words(answer), "None", look)]
     best = min(fits, key=lambda plan: fits[plan])
     wanted = f"{_words(best)}: {fits[best]:.6g} s"
     if answer is None:

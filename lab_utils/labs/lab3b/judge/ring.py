@@ -6,7 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lab_utils.instruments.ranks.show.findings import neighbours, stopped, used_collectives
+from lab_utils.instruments.ranks.show.findings import (
+    neighbours,
+    still_sending,
+    stopped,
+    used_collectives,
+)
 from lab_utils.instruments.ranks.show.ring_way import ITEM_BYTES, ring_way, times_inside
 from lab_utils.kit.task import Case, Finding, Judge
 from lab_utils.labs.lab3b.judge.ring_messages import judge_copies_sent, judge_sums_sent
@@ -29,13 +34,14 @@ def _judged(
     ends: Judge,
     sent: Callable[[Case, Mapping[str, Any], Mapping[int, int]], list[Finding]],
 ) -> list[Finding]:
-    """What the ranks have in the end, then the ring's way, then what its messages hold."""
+    """What the ranks have in the end, the ring's way, what messages hold, that they are over."""
     return (
         stopped(answer)
         or used_collectives(answer)
         or _of_hasty(answer, ends(case, answer))
         or _way(case, answer)
         or sent(case, answer, neighbours(answer))
+        or still_sending(answer)
     )
 
 

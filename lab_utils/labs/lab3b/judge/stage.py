@@ -14,6 +14,7 @@ from lab_utils.instruments.ranks.show.findings import (
     in_time,
     link_of,
     sends_of,
+    still_sending,
     stopped,
 )
 from lab_utils.instruments.ranks.show.schedules import pipeline_diaries
@@ -35,6 +36,7 @@ def judge_stage(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         or _stage_gradients(case, answer)
         or _stage_messages(case, answer)
         or _stage_time(case, answer)
+        or still_sending(answer)
     )
 
 
@@ -145,7 +147,7 @@ def judge_tied(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
             if moved < total.nbytes:
                 look = "The other rank's gradient comes in a message: each has to send its own."
             return [Finding(f"rank {rank}: {moved:,} bytes", f"{total.nbytes:,} bytes", look)]
-    return []
+    return still_sending(answer)
 
 
 def _tied_look(got: Sequence[float], own: torch.Tensor, total: torch.Tensor) -> str:

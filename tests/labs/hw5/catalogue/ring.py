@@ -97,6 +97,11 @@ WRONG: list[Cell] = [
         says="a deadlock",
         most=0.1,
     ),
+    RING.with_(
+        "never waits for isend",
+        ("    request.wait()\n", ""),
+        says="starts an isend, and does not wait",
+    ),
     RING.with_("the second half adds", ("into.copy_(arrived)", "into += arrived"), says="replaces"),
     RING.with_(
         "one step too few",

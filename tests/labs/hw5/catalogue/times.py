@@ -127,6 +127,13 @@ WRONG: list[Cell] = [
     BANDWIDTH.with_(
         "rounded down", ("math.ceil(images / (n * b))", "(images // (n * b))"), says="round up"
     ),
+    BANDWIDTH.body("nothing", "return dict.fromkeys(communication, 0.0)", "2 (N - 1) / N", most=0),
+    BANDWIDTH.with_(
+        "upside down",
+        ("2 * (n - 1)", "1 / (2 * (n - 1)"),
+        ("/ s / 1e9", "/ s / 1e9)"),
+        says="This is the inverse",
+    ),
     BANDWIDTH.with_("once around", ("2 * (n - 1)", "(n - 1)"), says="goes around twice"),
 ]
 RIGHT: list[Cell] = [

@@ -9,3 +9,8 @@ from tests.support.catalogue import Catalogue
 WRONG: list[Cell] = [*ranks.WRONG, *pipeline.WRONG, *models.WRONG]
 RIGHT: list[Cell] = [*ranks.RIGHT, *pipeline.RIGHT, *models.RIGHT]
 CATALOGUE = Catalogue("lab3b", WRONG, RIGHT)
+EQUIVALENT: tuple[tuple[str, str, str], ...] = (
+    *ranks.EQUIVALENT,
+    *pipeline.EQUIVALENT,
+    *models.EQUIVALENT,
+)

@@ -320,3 +320,34 @@ RIGHT: list[Cell] = [
     cell("3.9", "without the bubble",
          "return dp * pp * (1 - (pp - 1) / (micro_batches + pp - 1))"),
 ]  # fmt: skip
+
+_WHOLE = "what is divided is cut evenly, and a float that is whole is the same number"
+_ANY = "of several plans any will do"
+_DIVISORS = "no number above that of the cards divides it"
+EQUIVALENT: tuple[tuple[str, str, str], ...] = (
+    ("3.1", "words = -(-model.vocab // pad) * pad / tp", _WHOLE),
+    ("3.1", "2 * width * hidden) / tp", _WHOLE),
+    ("3.1", "(3 * width + hidden) / tp", _WHOLE),
+    ("3.1", "[model.layers / pp * layer", _WHOLE),
+    ("3.2", "e * numbers / shared", _WHOLE),
+    ("3.2", "everywhere / shared", _WHOLE),
+    ("3.2", "split / plan.tp", _WHOLE),
+    *((task, "micro = job.batch // plan.dp / job", _WHOLE) for task in ("3.3", "3.4", "3.5")),
+    *((task, "micro = job.batch / plan.dp // job", _WHOLE) for task in ("3.3", "3.4", "3.5")),
+    *((task, "model.layers / plan.pp)", _WHOLE) for task in ("3.3", "3.4", "3.5")),
+    ("3.3", "words = -(-model.vocab // pad) * pad / plan.tp", _WHOLE),
+    ("3.4", "* model.hidden) / plan.tp", _WHOLE),
+    ("3.4", "core = 4 * pairs * job.tokens * model.width / plan.tp", _WHOLE),
+    ("3.4", "head = 3 * 2 * pairs * model.width * words / plan.tp", _WHOLE),
+    ("3.5", "the other way round", "stages are added up, and the slowest found, in any order"),
+    ("3.5", "pad / plan.tp * model.width", _WHOLE),
+    ("3.6", "the other way round", _ANY),
+    ("3.6", "if seconds <= least", _ANY),
+    ("3.6", "cluster.cards / (tp * pp)", _WHOLE),
+    ("3.6", "range(1, cluster.cards + 2)", _DIVISORS),
+    ("3.7", "the other way round", _ANY),
+    ("3.7", "or model.hidden % tp:", "step is a multiple of the cards, so every pp divides it"),
+    ("3.7", "dp = cluster.cards / (tp * pp)", _WHOLE),
+    ("3.7", "list(plans)[1:]", "what fits without running again fits with it, and any will do"),
+    ("3.7", "range(1, cluster.cards + 2)", _DIVISORS),
+)

@@ -228,6 +228,12 @@ WRONG: list[Cell] = [
     ),
     cell(
         "2.4",
+        "never waits for isend",
+        STAGE.replace("    request.wait()\n", "    pass\n"),
+        "starts an isend, and does not wait",
+    ),
+    cell(
+        "2.4",
         "forgets gradients",
         STAGE.replace(
             "        if not stage.is_first:\n"
@@ -368,3 +374,12 @@ RIGHT: list[Cell] = [
     ),
     cell("2.7", "lets the all-reduce divide", _MEAN_BY_AVG),
 ]
+
+_FULL = "with any parameter that is more than most: the first bucket begins"
+EQUIVALENT: tuple[tuple[str, str, str], ...] = (
+    ("2.4", "reversed(list(requests))", "in which order one waits does not matter"),
+    ("2.6", "side: full = most", _FULL),
+    ("2.6", "full = most + ", _FULL),
+    ("2.7", "the other way round", "hooks, buckets and what is in them come in any order"),
+    ("2.7", "strict=False", "there are as many parts as gradients"),
+)

@@ -201,6 +201,15 @@ WRONG: list[Cell] = [
         "the tensor itself changes",
     ),
     cell("1.1", "does not wait", ADD.replace("dist.recv", "dist.irecv"), "does not wait for it"),
+    *(
+        cell(
+            task,
+            "never waits for isend",
+            body.replace("    request.wait()\n", ""),
+            "starts an isend, and does not wait",
+        )
+        for task, body in (("1.1", ADD), ("1.2", HAND_ON))
+    ),
     cell(
         "1.2", "another tensor", HAND_ON.replace("mine.copy_(arrived)", INSTEAD), "itself changes"
     ),
@@ -409,3 +418,18 @@ RIGHT: list[Cell] = [
     cell("1.6", "with torch.bernoulli", _BERNOULLI),
     cell("1.7", "attention by hand", _BY_HAND),
 ]
+
+_CIRCLE = "a list counts from its end below 0, as far as these numbers go"
+_OTHER_DICE = "any seeds will do that differ from rank to rank"
+EQUIVALENT: tuple[tuple[str, str, str], ...] = (
+    ("1.1", "dist.isend(chunks[rank - step], dst", _CIRCLE),
+    ("1.1", "mine = chunks[rank - step - 1]", _CIRCLE),
+    ("1.2", "torch.empty_like(chunks[rank - step])", _CIRCLE),
+    ("1.2", "chunks[rank - step].copy_(arrived)", _CIRCLE),
+    ("1.6", "seed = seed + 2719 + dist.get_rank()", _OTHER_DICE),
+    ("1.6", "seed = seed + 2717 + dist.get_rank()", _OTHER_DICE),
+    ("1.6", "seed = seed - 2718 + dist.get_rank()", _OTHER_DICE),
+    ("1.6", "seed = seed + 2718 - dist.get_rank()", _OTHER_DICE),
+    ("1.6", "seed = seed + dist.get_rank()", _OTHER_DICE),
+    ("1.6", "generator=generator) > p", "torch.rand gives p itself once in 16 million times"),
+)
