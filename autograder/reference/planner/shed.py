@@ -244,7 +244,9 @@ class _Way:
 
     def _with_others(self, place: int, value: int) -> _Lesson | None:
         """How to shed a value; with it others, where it cannot be shed alone."""
-        need, others, makers = self.left[place], [], []
+        need = self.left[place]
+        others: list[int] = []
+        makers: list[int] = []
         shed = self.shedding.without(need, value)
         for other in members(self.shedding.free(need) & ~(1 << value)):
             if shed is not None:
