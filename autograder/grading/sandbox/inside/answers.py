@@ -18,8 +18,7 @@ _LONGEST_WORDS = 1000
 _OURS = ("lab_utils", __package__)
 
 Marks = list[tuple[Mapping[str, Any], str, object, object]]
-"""A module or class as its names, one of them, the function or class that it stands for, its
-code."""
+"""A space of names, one of them, what it stands for (a module, a class, a function), its code."""
 
 
 Call = Callable[[str, Any], Any]
@@ -64,9 +63,9 @@ def answer_to(question: Message, space: dict[str, Any], most: int, call: Call) -
 def marks() -> Marks:
     """What each function of ours is now, and where it stands; to be compared later."""
     found: Marks = []
-    for module in list(sys.modules.values()):
-        home = getattr(module, "__name__", "")
+    for home, module in list(sys.modules.items()):
         if isinstance(module, ModuleType) and home.partition(".")[0] in _OURS:
+            found.append((sys.modules, home, module, None))
             for name, value in vars(module).items():
                 found += _marks_of(vars(module), name, value)
                 if isinstance(value, type) and value.__module__ == home:
