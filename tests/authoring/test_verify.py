@@ -184,7 +184,7 @@ def test_a_solution_that_fails_and_an_empty_notebook_that_passes(tmp_path: Path)
     )
     nbformat.write(book, path)
     fails, passes = trial("lab0", course)
-    assert fails.startswith(f"{FIRST.where}: our solution gets 0.2727 of 0.5 points for task 1.1")
-    assert "hidden: a mask" in fails
+    assert fails.startswith(f"{FIRST.where}: our solution gets 0 of 0.5 points for task 1.1")
+    assert "hidden: a single number, and a mask" in fails
     assert "A bool takes a whole byte" in fails
     assert passes.startswith(f"{SECOND.where}: task 1.2 passes on the file to hand in before")

@@ -22,10 +22,10 @@ SLOW = Change(ADDED, "", "import time\ntime.sleep(5)")
 MORE = tuple(Example(student(first, "Slow"), (SLOW,)) for first in ("Mary", "Niklaus", "Olive"))
 WANTED = {
     "aturing": 0.75,
-    "bliskov": 0.52,
+    "bliskov": 0.25,
     "dknuth": 0.5,
     "edijkstra": 0.0,
-    "ghopper": 0.28,
+    "ghopper": 0.25,
     "kthompson": None,  # half a zip
     **{example.student.id: 0.75 for example in MORE},
 }

@@ -13,9 +13,9 @@ from copy import copy
 
 from torch import fx
 
+from lab_utils.labs.graphs.judge.ends import ends_of
 from lab_utils.labs.graphs.judge.originals import Nodes, Numbering
 from lab_utils.labs.graphs.judge.rewrite import Rewrite, is_late, sides
-from lab_utils.labs.graphs.judge.timeline import ends_of
 from lab_utils.labs.graphs.nodes import is_clone
 from lab_utils.steps.compare.matching import pair
 from lab_utils.steps.compare.structure import Structure, reversed_edges

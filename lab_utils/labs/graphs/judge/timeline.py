@@ -11,7 +11,6 @@ from torch import fx
 
 from lab_utils.labs.graphs.judge.blocks import blocks_of, united
 from lab_utils.labs.graphs.judge.rewrite import Rewrite, Waits, is_late
-from lab_utils.steps.compare.structure import Structure
 from lab_utils.steps.graph import (
     CycleError,
     Kind,
@@ -108,21 +107,21 @@ class Timeline:
         for node in self.by_data:
             if is_late(node) and (node in found or any(n in found for n in self.reads[node])):
                 found[node] = any(
-                    found.get(read, False) or read in self.group or _is_activation(read)
+                    found.get(read, False) or read in self.group or is_activation(read)
                     for read in self.reads[node]
                 )
         return found
 
     def _seeds(self) -> list[fx.Node]:
         """The first gradients: what reads the end of forward, or a drawn one from outside."""
-        return [*self._read_the_end(), *self._from_outside()] or self._first
+        return [*self.read_the_end(), *self.from_outside()] or self._first
 
     @cached_property
     def _first(self) -> list[fx.Node]:
         """Backward nodes that read no other."""
         return [n for n in self.by_data if is_late(n) and not any(map(is_late, self.reads[n]))]
 
-    def _read_the_end(self) -> list[fx.Node]:
+    def read_the_end(self) -> list[fx.Node]:
         """Of these, those that read an activation, as late in forward as any does."""
         depth: dict[fx.Node, int] = {}
         for node in self.by_data:
@@ -130,40 +129,15 @@ class Timeline:
         inside = [
             n
             for n in self._first
-            if any(map(_is_activation, self.reads[n]))
+            if any(map(is_activation, self.reads[n]))
             and not any(read in self.group for read in self.reads[n])
         ]
         deepest = max((depth[n] for n in inside), default=0)
         return [n for n in inside if depth[n] == deepest]
 
-    def _from_outside(self) -> list[fx.Node]:
+    def from_outside(self) -> list[fx.Node]:
         """Of these, drawn ones that read nothing."""
         return [n for n in self._first if not self.reads[n] and isinstance(n.target, Opaque)]
-
-    def ends(self) -> dict[fx.Node, fx.Node]:
-        """Activations that backward reads where it begins and nowhere else, with who reads them.
-
-        They are in memory at that moment anyway: little is won by rebuilding them.
-        """
-        if self._from_outside():
-            return {}
-        readers: Edges = {node: [] for node in self.reads}
-        for node in filter(is_late, self.reads):
-            for read in self.reads[node]:
-                readers[read].append(node)
-        begin = dict.fromkeys(self._read_the_end())
-        queue = list(begin)
-        while queue:  # on to the first gradient that several nodes read
-            match readers[queue.pop()]:
-                case [one] if all(n in begin for n in self.reads[one] if is_late(n)):
-                    begin[one] = None
-                    queue.append(one)
-        return {
-            n: readers[n][0]
-            for reader in begin
-            for n in self.reads[reader]
-            if _is_activation(n) and all(r in begin for r in readers[n])
-        }
 
     @cached_property
     def needs(self) -> dict[int, Need]:
@@ -247,13 +221,9 @@ def _latest(entries: Iterable[tuple[int, fx.Node, int]]) -> _AtWork:
     return list(found.values())[:2]
 
 
-def _is_activation(node: fx.Node) -> bool:
+def is_activation(node: fx.Node) -> bool:
+    """Whether ``node`` makes a value that forward leaves to backward."""
     return node.op == "call_function" and is_early(node) and kind(node) is Kind.ACTIVATION
-
-
-def ends_of(side: Structure) -> dict[fx.Node, fx.Node]:
-    """Activations of ``side`` that only the first gradient reads, with the node that it is."""
-    return Timeline({n: [read for _, read in side.reads[n]] for n in side.nodes}, {}, {}, {}).ends()
 
 
 def timeline_of(graph: fx.Graph, clones: Mapping[str, str]) -> Timeline:
