@@ -32,13 +32,17 @@ from tests.support.small_class import (
 pytestmark = pytest.mark.xdist_group("cluster")
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A class that was collected, and not examined."""
-    folder = tmp_path_factory.mktemp("phases")
+def collected(folder: Path) -> Path:
+    """The home of a class that was collected, and not examined."""
     with no_sandbox_here():
         assert main(["collect", *arguments(hand_in(folder / "in"), folder / "home")]) == 0
     return folder / "home"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same for all tests that examine nothing."""
+    return collected(tmp_path_factory.mktemp("phases"))
 
 
 @pytest.fixture
@@ -127,8 +131,11 @@ def test_nothing_collected_is_a_users_mistake(
 
 @pytest.mark.slow
 def test_slices_come_together_in_the_report(
-    home: Path, work: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    home = collected(tmp_path)
+    work = work_file(Home(home), LAB)
+    capsys.readouterr()
     assert examine(home, "2/2") == 0
     first = written(home)
     assert sorted(first) == EXAMINED[1::2]
