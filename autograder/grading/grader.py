@@ -26,19 +26,13 @@ from typing import Any
 from autograder.grading.hidden import hidden_of
 from autograder.grading.judge.judges import Judges
 from autograder.grading.judge.ruling import Ruling, nothing, shown_score
-from autograder.grading.plan import LabPlan, NotebookPlan
+from autograder.grading.plan import LabPlan, NotebookPlan, keyed_cells
 from autograder.grading.sandbox import Executor, Isolation, Job, Limits, Result
 from autograder.grading.sandbox.host.cut import Cut, Kit, all_of
 from autograder.grading.sandbox.host.job import Output
 from autograder.grading.sandbox.host.limits import most_of
 from autograder.grading.sandbox.host.pool import PRELOAD
-from autograder.grading.submission import (
-    Submission,
-    active_text,
-    digest_of,
-    needless,
-    notebooks_of,
-)
+from autograder.grading.submission import Submission, active_text, digest_of, notebooks_of
 from autograder.grading.verdict import (
     SubmissionVerdict,
     TaskVerdict,
@@ -175,7 +169,7 @@ class Grader:
                 continue
             ran = {cell.id: cell for cell in results[part.name].cells}
             shown: dict[str, tuple[list[Output], int | None]] = {
-                key: ([_LEFT_OUT], None) for key in needless(part, submission.books[part.name])
+                key: ([_LEFT_OUT], None) for key, _ in keyed_cells(submission.books[part.name])
             }
             shown |= {key: (cell.outputs, cell.execution_count) for key, cell in ran.items()}
             for key, test in part.tests.items():

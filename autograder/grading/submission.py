@@ -109,7 +109,7 @@ def notebooks_of(
 def _steps(
     part: NotebookPlan, book: NotebookNode, cases: Mapping[Test, Sequence[Case]]
 ) -> Iterator[Code | Question]:
-    met, out = set(), needless(part, book)
+    met, out = set(), _needless(part, book)
     for key, cell in keyed_cells(book):
         met.add(key)
         if key in part.tests:
@@ -126,7 +126,7 @@ def _public_cases(lab: str, task: str) -> int:
     return len(lab_called(lab).public_cases(task))
 
 
-def needless(part: NotebookPlan, book: NotebookNode) -> set[str]:
+def _needless(part: NotebookPlan, book: NotebookNode) -> set[str]:
     """The keys of the cells that only show something, and need not run."""
     cells = keyed_cells(book)
     return {
