@@ -21,6 +21,7 @@ check "ruff check" "$python" -m ruff check .
 check "ruff format" "$python" -m ruff format --check .
 check "mypy" "$python" -m mypy
 check "imports" .venv/bin/lint-imports --no-logo
-check "pytest" "$python" -m pytest -n 2 --dist loadgroup "$@"
+# One more process than two cores have: browsers and clusters wait a good part of their time.
+check "pytest" "$python" -m pytest -n 3 --dist loadgroup "$@"
 printf '\n%s' "$summary"
 exit "$failed"

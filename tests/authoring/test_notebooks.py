@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -51,6 +52,12 @@ LABS = list(read_course().labs.values())
 DIALECTS = ["jupyter", "colab", "vscode"]
 
 
+@cache
+def derived() -> Files:
+    """What is built from the texts of this repository."""
+    return derive()
+
+
 def below_notebooks(files: Files) -> Files:
     return {path: content for path, content in files.items() if path.startswith("notebooks/")}
 
@@ -61,7 +68,7 @@ def written(notebook: bytes) -> list[dict[str, Any]]:
 
 
 def test_every_notebook_starts_alike_and_the_last_one_hands_in() -> None:
-    files = derive()
+    files = derived()
     for lab in LABS:
         for notebook in lab.notebooks:
             cells = json.loads(files[f"notebooks/{lab.id}/{notebook.name}.ipynb"])["cells"]
@@ -73,7 +80,7 @@ def test_every_notebook_starts_alike_and_the_last_one_hands_in() -> None:
 
 def test_a_borrowed_notebook_speaks_of_its_own_lab() -> None:
     """Its title and points are the borrower's, and one that ends early says so."""
-    files = derive()
+    files = derived()
 
     def head_and_end(path: str) -> tuple[str, str]:
         texts = [c["source"] for c in json.loads(files[path])["cells"]]
@@ -416,7 +423,7 @@ def sources_of(lab: Assignment) -> list[str]:
 
 
 def test_built_files_are_up_to_date() -> None:
-    assert not stale(ROOT, derive()), "run make notebooks"
+    assert not stale(ROOT, derived()), "run make notebooks"
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.id)
@@ -432,14 +439,14 @@ def test_students_get_what_is_built_and_nothing_else() -> None:
     }
     assert (
         released.keys() - {"notebooks/README.md", f"notebooks/{START}"}
-        == below_notebooks(derive()).keys()
+        == below_notebooks(derived()).keys()
     )
     assert not [text for text in texts(released) if "autograder" in text.lower()]
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.id)
 def test_nothing_of_a_lab_leaks(lab: Assignment) -> None:
-    released = below_notebooks(derive())
+    released = below_notebooks(derived())
     for source in sources_of(lab):
         # Each against all notebooks of the lab: an answer to 01 must not stand in 02 either.
         assert not leaks([source], {p: c for p, c in released.items() if f"/{lab.id}/" in p})
@@ -448,7 +455,7 @@ def test_nothing_of_a_lab_leaks(lab: Assignment) -> None:
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.id)
 def test_notebooks_of_a_lab_are_sound(lab: Assignment) -> None:
-    files = derive()
+    files = derived()
     for step in ("solutions", "notebooks"):
         for wanted in lab.notebooks:
             text = files[f"{step}/{lab.id}/{wanted.name}.ipynb"].decode()

@@ -17,9 +17,10 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from autograder.authoring.frame import add_frame
-from autograder.release.contents import Release, make_release
+from autograder.release.contents import Release
 from lab_utils.kit.course import read_course
 from lab_utils.kit.machine import colab
+from tests.support.released import released
 from tests.support.tiny_wheels import wheel
 
 MISSING = ("graphviz", "ipywidgets")
@@ -46,7 +47,7 @@ os.chdir(content)
 
 @pytest.fixture(scope="module")
 def release() -> Release:
-    return make_release()
+    return released()
 
 
 @pytest.fixture(scope="module")

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from autograder.release.contents import Release, make_release
+from autograder.release.contents import Release
 from autograder.release.publish import publish
 from tests.support.on_demand import PLAIN_USER, Cluster, fill, make_cluster, obstacle, tiny
+from tests.support.released import released
 
 ALIVE = "the session goes on as "
 
 
 @pytest.fixture(scope="module")
 def release() -> Release:
-    return tiny(make_release())
+    return tiny(released())
 
 
 @pytest.fixture

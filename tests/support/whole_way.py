@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
+from nbclient import NotebookClient
 from nbformat.notebooknode import NotebookNode
 
-from autograder.release.contents import make_release
 from lab_utils.kit.lab import lab_called
 from lab_utils.kit.root import ROOT
+from tests.support.released import released
 from tests.support.sample_course import (
     as_colab,
     as_vscode,
@@ -42,13 +43,17 @@ def python(*arguments: str, cwd: Path, code: Path) -> str:
     result = subprocess.run(
         [sys.executable, "-m", *arguments],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(code), "XDG_CONFIG_HOME": str(cwd / ".config")},
+        env=_environment(cwd, code),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
+
+
+def _environment(cwd: Path, code: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(code), "XDG_CONFIG_HOME": str(cwd / ".config")}
 
 
 def unpacked(archive: bytes, folder: Path) -> Path:
@@ -66,9 +71,10 @@ def solve(notebook: Path, lab: str, answers: Mapping[str, str]) -> None:
         ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in book.cells]
         if question in ids:
             book.cells.insert(ids.index(question) + 1, nbformat.v4.new_markdown_cell(text))
+    here = notebook.parent
+    client = NotebookClient(book, timeout=None, resources={"metadata": {"path": str(here)}})
+    client.execute(env=_environment(here, notebook.parents[2]))
     nbformat.write(book, notebook)
-    command = ("nbconvert", "--to", "notebook", "--execute", "--inplace", notebook.name)
-    python(*command, cwd=notebook.parent, code=notebook.parents[2])
 
 
 def pack(release: Path, lab: str, first: str, last: str, *options: str) -> tuple[Path, str]:
@@ -148,22 +154,23 @@ class WholeWay(NamedTuple):
 SOLVED = ("Lovelace Ada", "Hopper Grace")
 
 
-def whole_way(folder: Path, lab: str, answers: Mapping[str, str]) -> WholeWay:
+def whole_way(
+    folder: Path, lab: str, answers: Mapping[str, str], idle_options: Sequence[str] = ()
+) -> WholeWay:
     """Release, unpack, solve, pack, collect, grade, with what must hold for every lab.
 
     Who has filled in everything has all points, in Jupyter and in Colab; who has not, none. (As
     VS Code saves it, it goes through stock nbgrader: ``assert_stock_nbgrader_agrees``.)
-    ``answers`` are those to questions that a person grades, by ``grade_id``.
+    ``answers`` are those to questions that a person grades, by ``grade_id``; ``idle_options``
+    are for the packer of who has filled in nothing.
     """
-    archive = make_release().archive
     uploads = folder / "uploads"
     uploads.mkdir()
 
-    release = unpacked(archive, folder / "home of charles")
-    path, idle = pack(release, lab, "Charles", "Babbage", "--anyway")
+    release = unpacked(released().archive, folder / "home")
+    path, idle = pack(release, lab, "Charles", "Babbage", "--anyway", *idle_options)
     shutil.move(path, uploads)
 
-    release = unpacked(archive, folder / "home of ada")
     for notebook in sorted((release / "notebooks" / lab).glob("*.ipynb")):
         solve(notebook, lab, answers)
     path, packed = pack(release, lab, "Ada", "Lovelace")

@@ -11,9 +11,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.release.contents import make_release
 from lab_utils.kit.course import read_course
 from lab_utils.kit.lab import handed_in
+from tests.support.released import released
 from tests.support.sample_course import ROOT, solved_by_a_student
 from tests.support.whole_way import python
 
@@ -22,7 +22,7 @@ LAB = read_course().lab("lab4a")
 
 def unpacked(folder: Path) -> Path:
     """A release in a folder of a student's; the folder of the lab's notebooks."""
-    release = make_release()
+    release = released()
     with zipfile.ZipFile(io.BytesIO(release.archive)) as archive:
         archive.extractall(folder)
     return folder / release.name / "notebooks" / LAB.id

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.release.contents import Release, make_release
+from autograder.release.contents import Release
 from lab_utils.kit.course import START, read_course
 from lab_utils.kit.hand_in.notebook import read_cells
 from lab_utils.kit.root import ROOT
 from tests.support.browser import Browser, jupyter_server
+from tests.support.released import released
 
 FIRST, *_ = read_course().labs.values()
 NOTEBOOK = f"{FIRST.id}/{FIRST.notebooks[0].name}.ipynb"
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 @pytest.fixture(scope="module")
 def release() -> Release:
-    return make_release()
+    return released()
 
 
 @pytest.fixture
