@@ -5,6 +5,7 @@ from __future__ import annotations
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from autograder.authoring.cells import SHOWS, TASK
 from lab_utils.kit.course import RELEASE_NAME, Assignment, Course, Notebook
 from lab_utils.kit.lab import handed_in
 
@@ -61,6 +62,9 @@ check_environment();"""
 #: Its text is folded away in JupyterLab and on Colab: it is to be run, not read.
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}
 
+#: Where a notebook is graded, lab_utils is there, and nobody packs anything.
+NOT_GRADED = {TASK: {SHOWS: True}}
+
 TEXT = """\
 ## Hand in
 
@@ -87,8 +91,9 @@ def add_frame(built: NotebookNode, course: Course, lab: Assignment, notebook: No
 
     kinds = [cell.cell_type for cell in built.cells]
     first = kinds.index("code") if "code" in kinds else len(kinds)
-    start = new_code_cell(filled(START), id=FRAME[0], metadata=FOLDED)
+    start = new_code_cell(filled(START), id=FRAME[0], metadata={**FOLDED, **NOT_GRADED})
     built.cells.insert(first, start)
     if notebook is lab.notebooks[-1]:
         built.cells.append(new_markdown_cell(filled(TEXT), id=FRAME[1]))
-        built.cells.append(new_code_cell(filled(HAND_IN), id=FRAME[2]))
+        hand_in = new_code_cell(filled(HAND_IN), id=FRAME[2], metadata=dict(NOT_GRADED))
+        built.cells.append(hand_in)

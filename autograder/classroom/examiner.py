@@ -75,8 +75,8 @@ class Sandbox:
         with grader_for(self._order, self._kept.plan, jobs) as grader:
             self._told(grader.executor.reached)
             examine = partial(examine_one, self._order, grader)
-            # One more: while a verdict is found on what has run, the next may run.
-            yield from several(examine, left, jobs + 1)
+            # Twice as many: while verdicts are found on what has run, others may run.
+            yield from several(examine, left, 2 * jobs)
 
 
 def grader_for(order: Order, plan: LabPlan, jobs: int | None = None) -> Grader:

@@ -12,7 +12,7 @@ from lab_utils.kit.course import read_course
 from lab_utils.kit.lab import lab_of
 from lab_utils.steps.dot import plain
 from lab_utils.steps.dot.drawing import DotError, Drawing
-from lab_utils.steps.dot.read import read_dot
+from lab_utils.steps.dot.read import read_dot, read_own
 from lab_utils.steps.dot.syntax import parse_any
 from lab_utils.steps.dot.write import write_dot
 from lab_utils.steps.trace.step import trace_workload
@@ -86,4 +86,4 @@ def test_graphs_of_cases_are_what_their_reader_trusts_them_to_be() -> None:
     }
     assert len(texts) > 20
     for one in sorted(texts):
-        assert write_dot(read_dot(one)) == write_dot(read_dot(one, is_ours=True))
+        assert write_dot(read_dot(one)) == write_dot(read_own(one)())

@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib import import_module
 
 from lab_utils.kit.lab import Lab
-from lab_utils.labs.graphs.replies import case_graph, shared_graph
+from lab_utils.labs.graphs.replies import case_graphs, shared_graph
 
 
 def rehearse() -> None:
@@ -64,7 +64,7 @@ def read_graphs(lab: Lab) -> None:
     """Read the graphs of the public cases that are there, so that no notebook has to."""
     for text in _graphs(lab):
         shared_graph(text)
-        case_graph(text)
+        case_graphs(text)()
 
 
 def run_one(lab: Lab) -> None:

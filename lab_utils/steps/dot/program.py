@@ -8,6 +8,7 @@ what the attributes mean.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -38,16 +39,22 @@ _PLACEHOLDER = Call((), {}, ())
 Word = TypeVar("Word", bound=StrEnum)
 
 
-def program_graph(drawing: Drawing, circles: bool = False, is_ours: bool = False) -> fx.Graph:
+def program_graph(drawing: Drawing, circles: bool = False) -> fx.Graph:
     """The graph that ``drawing`` describes; nothing is run, nothing allocated.
-
-    Of a drawing that is ours, the values are known to be right, and are not worked out again.
 
     Raises:
         DotError: something is missing, unsafe or contradicts itself; with ``circles``,
             control edges may.
     """
-    return _Program(drawing, circles, is_ours).graph()
+    return _Program(drawing, circles, is_ours=False).graph()
+
+
+def own_program(drawing: Drawing) -> Callable[[], fx.Graph]:
+    """What makes the graph that ``drawing`` describes, a fresh one at each call.
+
+    The drawing is ours: its values are known to be right, and are not worked out again.
+    """
+    return _Program(drawing, circles=False, is_ours=True).graph
 
 
 @dataclass(slots=True, eq=False)

@@ -7,6 +7,7 @@ drawings (``thin``).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from torch import fx
@@ -14,14 +15,14 @@ from torch import fx
 from lab_utils.steps.dot.drawing import DotError, DotNode, Drawing, short
 from lab_utils.steps.dot.limits import MAX_BYTES
 from lab_utils.steps.dot.plain import FORM
-from lab_utils.steps.dot.program import program_graph
+from lab_utils.steps.dot.program import own_program, program_graph
 from lab_utils.steps.dot.syntax import parse_dot
 from lab_utils.steps.dot.thin import thin_graph
 from lab_utils.steps.garbage import no_garbage_collection
 
 
 @no_garbage_collection()
-def read_dot(source: str | Path, circles: bool = False, is_ours: bool = False) -> fx.Graph:
+def read_dot(source: str | Path, circles: bool = False) -> fx.Graph:
     """The graph of a .dot file or text.
 
     Args:
@@ -30,8 +31,6 @@ def read_dot(source: str | Path, circles: bool = False, is_ours: bool = False) -
             else is wrong can be told; the nodes then stand in the order of the data edges.
             In a drawing, a solid edge from backward into a clone that closes a circle counts
             as a control edge.
-        is_ours: ``write_dot`` wrote it, and nobody could change it since: that PyTorch agrees
-            with the values in it need not be found out again.
 
     Nodes stand in the order of the file, but for those that must wait for a later one.
 
@@ -51,7 +50,17 @@ def read_dot(source: str | Path, circles: bool = False, is_ours: bool = False) -
         raise drawing.error(
             f"its form is {short(drawing.attributes['form'])}, but this version reads {FORM}"
         )
-    return program_graph(drawing, circles, is_ours)
+    return program_graph(drawing, circles)
+
+
+@no_garbage_collection()
+def read_own(text: str) -> Callable[[], fx.Graph]:
+    """What makes the graph of a text, a fresh one at each call; the text is read once.
+
+    ``write_dot`` wrote it, and nobody could change it since: that PyTorch agrees with the values
+    in it need not be found out again.
+    """
+    return no_garbage_collection()(own_program(parse_dot(*_load(text))))
 
 
 def _load(source: str | Path) -> tuple[str, str]:
