@@ -193,3 +193,14 @@ def test_a_solution_is_left_as_it_was() -> None:
         waits = [[w.name for w in control_dependencies(n)] for n in (one, other)]
         assert waits[0] == waits[1]
     assert any(phase(n) is Phase.RECOMPUTE and not is_early(n) for n in pair.graph.nodes)
+
+
+def test_a_base_that_has_changed_since_is_looked_at_again() -> None:
+    pair = copied(rewritten("llm", 1))
+    base, _ = copy_graph(pair.base)
+    assert judge_pair(base, pair.graph).passed
+    update = next(n for n in reversed(base.nodes) if n.op == "call_function")
+    base.erase_node(update)
+    verdict = judge_pair(base, pair.graph)
+    assert failed(verdict) == ["A-2"], verdict
+    assert f"{update.name} is new" in str(verdict)
