@@ -68,7 +68,7 @@ def test_a_phase_that_runs_beside_another_is_met_there() -> None:
     graph = open_graph()
     own = live_bytes(graph, program_order(graph))
     steps = own.schedule.steps
-    at = next(i for i, step in enumerate(steps) if phase(step[0]) == "loss")
-    merged = (*steps[: at - 1], (*steps[at - 1], *steps[at]), *steps[at + 1 :])
-    other = MemoryLine(Schedule(merged), own.lifetimes)
-    assert same_place(own, at, other) == at - 1
+    first, *_, last = (i for i, step in enumerate(steps) if phase(step[0]) == "loss")
+    beside = tuple(node for step in steps[first - 1 : last + 1] for node in step)
+    other = MemoryLine(Schedule((*steps[: first - 1], beside, *steps[last + 1 :])), own.lifetimes)
+    assert same_place(own, first, other) == same_place(own, last, other) == first - 1
