@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,11 @@ from autograder.grading.verdict import CaseVerdict
 from autograder.labs.lab4a.against_reference import compared
 from lab_utils.kit.root import ROOT
 from lab_utils.kit.task import Finding
+from lab_utils.labs.graphs.nodes import is_clone
 from lab_utils.labs.lab4a import open_graph, public_cases
+from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.dot.write import write_dot
+from tests.labs.lab4a.mistakes import Pair, what_the_reader_reads
 from tests.support.judged import verdict_of
 
 REFERENCE = (ROOT / "autograder" / "reference" / "llm_mlp_ar.dot").read_text(encoding="utf-8")
@@ -64,3 +68,13 @@ def test_differences_from_the_reference_are_told_by_task() -> None:
     injected = write_dot(open_graph("llm_mlp.injected"))
     assert "task 3.1" in compared("4.2", {"text": injected})
     assert compared("1.5", {"text": REFERENCE}) == ""
+
+
+def test_another_right_wait_is_no_difference_from_the_reference() -> None:
+    """Each clone waits for the gradient that its own reader reads."""
+    graph = read_dot(REFERENCE)
+    clones = {node: node for node in graph.nodes if is_clone(node)}
+    what_the_reader_reads(Pair(graph, graph, clones), random.Random(0))
+    told = compared("4.2", {"text": write_dot(graph)})
+    assert "which is right as well" in told
+    assert "task" not in told
