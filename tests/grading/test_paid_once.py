@@ -44,10 +44,20 @@ def test_only_what_has_been_paid_for_is_forgiven(
     paid: set[str], belongs: tuple[str, ...], forgiven: bool
 ) -> None:
     ruling = Ruling(None, None, None)  # type: ignore[arg-type]
-    ruling.paid |= paid
+    ruling.charge(paid, in_public=False)
     cases, note = ruling._forgiven(_case(*belongs))
     assert all(case.passed for case in cases) == (forgiven or not belongs)
     assert ("Paid for in task" in note) == forgiven
+
+
+@pytest.mark.parametrize("failed", [True, False])
+def test_who_passes_the_public_cases_has_not_paid_for_what_they_show(failed: bool) -> None:
+    """Say, for clones that do not wait in a file that is made by a function that passed on it."""
+    ruling = Ruling(None, None, None)  # type: ignore[arg-type]
+    ruling.charge(["4.1"], in_public=failed)
+    finding = Finding("yours", "wanted", "look", "4.1", in_public=True)
+    cases, _ = ruling._forgiven([CaseVerdict("the file to hand in", False, (finding,))])
+    assert all(case.passed for case in cases) == failed
 
 
 def test_a_file_whose_clones_do_not_wait_saves_nothing(tmp_path: Path) -> None:

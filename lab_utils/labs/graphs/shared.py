@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TypeVar
 from weakref import WeakSet
 
 from torch import fx
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 _shared: WeakSet[fx.Graph] = WeakSet()
@@ -21,17 +20,15 @@ def share(graph: fx.Graph) -> fx.Graph:
     return graph
 
 
-def remembered(
-    function: Callable[Concatenate[fx.Graph, P], T],
-) -> Callable[Concatenate[fx.Graph, P], T]:
-    """``function``, which looks at each shared graph only once.
+def remembered(function: Callable[..., T]) -> Callable[..., T]:
+    """``function``, whose first argument is a graph; at a shared one it looks only once.
 
     Any other graph may have changed since it was last seen, and is looked at again.
     """
     known = lru_cache(maxsize=32)(function)  # the cases of a lab
 
     @wraps(function)
-    def look(graph: fx.Graph, *args: P.args, **kwargs: P.kwargs) -> T:
-        return (known if graph in _shared else function)(graph, *args, **kwargs)
+    def look(graph: fx.Graph, *others: Hashable) -> T:
+        return (known if graph in _shared else function)(graph, *others)
 
     return look

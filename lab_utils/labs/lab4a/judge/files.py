@@ -89,4 +89,4 @@ def _of_task(task: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         look = (
             f"{one.look} (This is task {task}: what it costs there, it does not cost here again.)"
         )
-        yield replace(one, look=look, belongs=task)
+        yield replace(one, look=look, belongs=task, in_public=True)
