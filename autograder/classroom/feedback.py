@@ -81,7 +81,8 @@ def cut(finding: Finding) -> Finding:
             return text
         return f"{text[:LONGEST]} … ({len(text):,} characters)"
 
-    return Finding(*map(shorter, (finding.yours, finding.wanted, finding.look)))
+    yours, wanted, look = map(shorter, (finding.yours, finding.wanted, finding.look))
+    return Finding(yours, wanted, look)
 
 
 def feedback_page(sheet: Sheet, course: Course, lab: Assignment) -> str:

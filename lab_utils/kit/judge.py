@@ -106,7 +106,8 @@ def outcome(task: Task, judge: Judge, case: Case, reply: Mapping[str, Any]) -> t
     """What is wrong with ``reply``; nothing if it is right."""
     if "error" in reply:
         words = (reply["error"], reply.get("wanted", task.returns), reply.get("look", ""))
-        return (Finding(*map(str, words)),)
+        yours, wanted, look = map(str, words)
+        return (Finding(yours, wanted, look),)
     try:
         return tuple(judge(case, reply.get("answer")))
     except LabError as error:

@@ -30,7 +30,7 @@ from lab_utils.kit.task import Ask, Borrow, Case, Finding, Reply, Task
 
 LABS = "lab_utils.labs"
 
-Elsewhere = Callable[[str, str, Reply], list[dict[str, str]]]
+Elsewhere = Callable[[str, str, Reply], list[dict[str, Any]]]
 """Judges a reply to a task of a lab (both by id) on its first public case, in another process."""
 _elsewhere: list[Elsewhere] = []
 

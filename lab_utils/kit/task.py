@@ -9,7 +9,7 @@ the second does not.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -62,11 +62,13 @@ class Finding:
 
     Several, with blanks between them, where it may be that of any of them.
     """
+    in_public: bool = False
+    """Whether a public case of that task shows it, too: who passes those has not paid for it."""
 
     def cut(self, most: int) -> Finding:
         """The same in at most so many characters a part."""
         yours, wanted, look = (cut(part, most) for part in (self.yours, self.wanted, self.look))
-        return Finding(yours, wanted, look, self.belongs)
+        return replace(self, yours=yours, wanted=wanted, look=look)
 
     def __str__(self) -> str:
         return f"  yours : {self.yours}\n  wanted: {self.wanted}\n  look  : {self.look}"

@@ -10,8 +10,8 @@
 # # Lab 2A, notebook 2: memory, and the search for a design
 #
 # **3½ points, about 100 minutes.** You need numpy and pandas. SCALE-Sim is used where it is
-# installed (`pip install 'scalesim==2.0.2'`); everything works without it. Nothing here hangs on
-# notebook 1.
+# installed (run `%pip install 'scalesim==2.0.2'` in a cell, and take the cell out again); everything
+# works without it. Nothing here hangs on notebook 1.
 #
 # An array is fed from three small memories, and these from a slow one. In this notebook you run a
 # simulator that architects use, find out where its stalls come from, look at all 12,288 designs of

@@ -10,7 +10,7 @@
 # # Lab 2A, notebook 3: predicting cycles
 #
 # **2 points, about 70 minutes.** You need numpy, and scikit-learn or torch if you like
-# (`pip install scikit-learn`). Nothing here hangs on notebooks 1 and 2.
+# (run `%pip install scikit-learn` in a cell, and take the cell out again). Nothing here hangs on notebooks 1 and 2.
 #
 # A simulator can be too slow to ask 12,288 times, and often nobody has its source code. Then people
 # run it a few hundred times and let a model learn the rest. In this notebook you predict the cycles

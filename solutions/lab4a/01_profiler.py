@@ -451,18 +451,8 @@ def peak_breakdown(graph: fx.Graph) -> Peak:
     ### END SOLUTION
 
 
-# %% test=t14_check points=1 check=1.4
-check("1.4", peak_breakdown)
-
-# %% shows
-scratch, _ = copy_graph(graph)
-peak = peak_breakdown(scratch)
-print(f"{peak.nbytes / 1e6:.2f} MB are held while {peak.node.name} runs:")
-for what, nbytes in sorted(peak.by_kind.items(), key=lambda item: -item[1]):
-    print(f"  {what:12} {nbytes / 1e6:6.2f} MB   {nbytes / peak.nbytes:4.0%}")
-
 # %% [markdown]
-# Where in the step is it, and what is most of it? Say first what you expect.
+# The check draws the bytes held at each step, and their peak. Say first what you expect.
 
 # %% shows
 predict(
@@ -474,6 +464,16 @@ predict(
     },
     right="where forward turns into backward",
 )
+
+# %% test=t14_check points=1 check=1.4
+check("1.4", peak_breakdown)
+
+# %% shows
+scratch, _ = copy_graph(graph)
+peak = peak_breakdown(scratch)
+print(f"{peak.nbytes / 1e6:.2f} MB are held while {peak.node.name} runs:")
+for what, nbytes in sorted(peak.by_kind.items(), key=lambda item: -item[1]):
+    print(f"  {what:12} {nbytes / 1e6:6.2f} MB   {nbytes / peak.nbytes:4.0%}")
 
 # %% [markdown]
 # And the whole line, as a film: move the slider to see what runs and what is alive. Four fifths

@@ -11,18 +11,18 @@
 #
 # **1 point, about 30 minutes.** It starts from a graph that we ship.
 #
-# A dataflow runtime runs an operator *as soon as its inputs are there*. The clones of the
-# first block need only the input and the weights: they are ready in the first
-# microsecond. So the scheduler runs them at once, and everything that we saved is back.
-# In this notebook you
+# So far the nodes ran in the order in which they stand in the graph. A dataflow runtime knows
+# no such order: it runs an operator *as soon as its inputs are there*. In this notebook you
 #
-# - see a perfectly correct rewrite save nothing;
+# - see what becomes of a perfectly correct rewrite then;
 # - add **control dependencies**, "not before these have run", so that each clone waits for
 #   its moment;
 # - write `llm_mlp_ar.dot`, the rewritten graph that you hand in.
 #
-# ![Bytes held when every node runs as soon as it can: without control dependencies nothing
-# is saved, with them the peak is low](images/control.svg)
+# ![Memory line before and after rewiring, in program order: the mountain of activations is
+# gone](images/rewired.svg)
+#
+# Where we are: what notebook 3 reached, in program order.
 
 # %%
 import pandas as pd
@@ -53,9 +53,9 @@ nodes = {node.name: node for node in graph.nodes}
 clones = {nodes[original]: nodes[clone] for original, clone in given["clones"].items()}
 
 # %% [markdown]
-# ## The saving disappears
+# ## Another order
 #
-# The same graph, twice: in program order, and as soon as possible.
+# The same graph, twice: in program order, and as soon as possible. Say first what you expect.
 
 # %% shows
 predict(
@@ -76,8 +76,8 @@ plot_memory(
     }
 )
 # %% [markdown]
-# When does each clone run, and when is it first needed? The scheduler counts in steps; all
-# operators of one step run at the same time.
+# Everything that we saved is back, and a little more. Why? The scheduler counts in steps; all
+# operators of one step run at the same time. When does each clone run, and when is it first needed?
 
 # %% shows
 step = as_soon_as_possible(graph).step_of()
@@ -87,7 +87,13 @@ for clone in sorted(clones.values())[-4:]:  # of the first block: backward comes
     print(f"{clone.name:24} runs at step {step[clone]:2}, backward needs it at step {min(needed)}")
 
 # %% [markdown]
+# The clones of the first block need only the input and the weights: they are ready in the first
+# microsecond, and the scheduler runs them at once.
+#
 # ## Task 4.1: make the clones wait (¾ point, about 8 lines)
+#
+# ![Bytes held when every node runs as soon as it can: without control dependencies nothing
+# is saved, with them the peak is low](images/control.svg)
 #
 # `add_control_dependency(clone, other)` means: `clone` does not run before `other` has. Make
 # every clone wait for the moment when backward reaches it.

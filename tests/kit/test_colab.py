@@ -129,6 +129,7 @@ def test_an_uploaded_zip_then_again_then_after_a_restart(
     folder = content / release.name
     first = run(python, content, upload=str(archive), registry=registry, times=2)
     assert "Drive is not used: mount failed" in first
+    assert "run this cell again, and allow Drive" in first
     assert first.count("asked to upload") == 1, first
     assert first.count("installing graphviz ipywidgets") == 1
     assert f"The lab's files: {folder}/notebooks/lab4a" in first

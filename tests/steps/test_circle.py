@@ -9,6 +9,8 @@ from lab_utils.labs.lab4a import open_graph
 from lab_utils.steps.draw.circle import draw_circle
 from lab_utils.steps.draw.film import film, same_place
 from lab_utils.steps.graph import CycleError, add_control_dependency, check_acyclic, phase
+from lab_utils.steps.memory import MemoryLine, live_bytes
+from lab_utils.steps.schedule import Schedule, program_order
 
 
 def _circle() -> CycleError:
@@ -56,3 +58,17 @@ def test_films_can_be_aligned_by_phase() -> None:
     both.align.value = True
     both.step.value = len(first.total) - 1
     assert f"steps {len(first.total) - 1}, {len(second.total) - 1}" in both.mark.value
+    assert both.step.max == both.play.max == len(first.total) - 1
+    both.align.value = False
+    assert both.step.max == both.play.max == len(second.total) - 1
+
+
+def test_a_phase_that_runs_beside_another_is_met_there() -> None:
+    """As soon as possible, the loss may have no step of its own."""
+    graph = open_graph()
+    own = live_bytes(graph, program_order(graph))
+    steps = own.schedule.steps
+    first, *_, last = (i for i, step in enumerate(steps) if phase(step[0]) == "loss")
+    beside = tuple(node for step in steps[first - 1 : last + 1] for node in step)
+    other = MemoryLine(Schedule((*steps[: first - 1], beside, *steps[last + 1 :])), own.lifetimes)
+    assert same_place(own, first, other) == same_place(own, last, other) == first - 1

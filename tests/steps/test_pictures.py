@@ -305,7 +305,7 @@ def test_what_graphviz_should_not_lay_out_is_drawn_in_lanes(
 ) -> None:
     graph, file = open_graph("llm_mlp"), tmp_path / "picture.svg"
     monkeypatch.setitem(sys.modules, "graphviz", None)
-    assert "'pip install graphviz'" in str(drawing.draw(graph, file))
+    assert "-m pip install graphviz" in str(drawing.draw(graph, file))
     monkeypatch.undo()
     monkeypatch.setattr(drawing, "GRAPHVIZ_LIMIT", 5)
     assert "nodes are too many for Graphviz" in str(drawing.draw(graph, file))

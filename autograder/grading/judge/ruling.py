@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -41,8 +41,17 @@ class Ruling:
         self.remarks: list[Remark] = []
         self._plan, self._judges, self._submission = plan, judges, submission
         self._waste, self._left = WASTE, MOST
-        self.paid: set[str] = set()
-        """Tasks that have lost points so far: what belongs to them is not paid for again."""
+        self._paid: set[str] = set()  # tasks that have lost points so far
+        self._paid_in_public: set[str] = set()  # those of which a public case has failed
+
+    def charge(self, tasks: Collection[str], in_public: bool) -> None:
+        """Note that ``tasks`` lose points: what belongs to them is not paid for again.
+
+        ``in_public`` tells whether their public cases fail.
+        """
+        self._paid.update(tasks)
+        if in_public:
+            self._paid_in_public.update(tasks)
 
     def follow_up(self, notebook: Notebook, replies: Sequence[Reply]) -> list[Question]:
         """Ask again with right versions of earlier functions, where these may be to blame."""
@@ -63,7 +72,7 @@ class Ruling:
         except Undecided:
             return None
 
-    def on_public_case(self, lab: str, task: str, reply: Reply) -> list[dict[str, str]]:
+    def on_public_case(self, lab: str, task: str, reply: Reply) -> list[dict[str, Any]]:
         """Findings on a reply to a task on its first public case, for a cell that asks."""
         known = any((test.lab, test.task) == (lab, task) for test in self._plan.tests)
         try:
@@ -72,7 +81,7 @@ class Ruling:
             told = self._ask(lab, "judge", task=task, case=0, reply=reply)
         except Undecided:
             return [asdict(_UNDECIDED)]
-        findings: list[dict[str, str]] = told["findings"]
+        findings: list[dict[str, Any]] = told["findings"]
         return findings
 
     def task(self, test: Test, result: NotebookResult) -> tuple[TaskVerdict, list[Output]]:
@@ -111,7 +120,8 @@ class Ruling:
             failed.error if failed else "",
         )
         if points < test.points:
-            self.paid.add(test.task)
+            in_public = not all(case.passed for case in cases if not case.hidden)
+            self.charge([test.task], in_public)
         return decided, [_said(f"{verdict}\n{note}"), _score(points)]
 
     def _failed_cell(
@@ -152,7 +162,11 @@ class Ruling:
 
     def _forgiven(self, cases: list[CaseVerdict]) -> tuple[list[CaseVerdict], str]:
         """The cases without those findings that other tasks have been charged for, and a word."""
-        owed = [set(one.belongs.split()) & self.paid for case in cases for one in case.findings]
+        owed = [
+            set(one.belongs.split()) & (self._paid_in_public if one.in_public else self._paid)
+            for case in cases
+            for one in case.findings
+        ]
         if not owed or not all(owed):
             return cases, ""
         paid = sorted(set().union(*owed))

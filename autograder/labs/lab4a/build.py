@@ -56,8 +56,10 @@ def derived_files() -> Files:
     base = graphs["llm_mlp.dot"]
     public["2.1"] = [*toy_cases(), *public["2.1"]]
     public["1.4"].append(peak_case(f"{name}, a peak that lasts", with_lasting_peak(graph)))
-    for task in ("1.5", "4.2"):
-        public[task] = [{"name": "the file to hand in", "given": {}, "wanted": {"graph": base}}]
+    saves = {"eager_budget": public["4.1"][0]["wanted"]["eager_budget"]}
+    for task, budget in (("1.5", {}), ("4.2", saves)):
+        wanted = {"graph": base, **budget}
+        public[task] = [{"name": "the file to hand in", "given": {}, "wanted": wanted}]
 
     hidden: dict[str, list[CaseData]] = {}
     for name, build in HIDDEN_MODELS.items():

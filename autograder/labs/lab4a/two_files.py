@@ -32,16 +32,17 @@ from lab_utils.steps.compare.diff import Diff, Differs, diff
 from lab_utils.steps.graph import (
     CycleError,
     Phase,
-    check_acyclic,
     clear_control_dependencies,
     copy_graph,
     is_opaque,
     phase,
     placeholders,
+    topological_order,
 )
 from lab_utils.steps.memory import live_bytes
 from lab_utils.steps.run import example_values
 from lab_utils.steps.schedule import as_soon_as_possible, program_order
+from lab_utils.steps.storage import dependencies
 
 #: How many operators may run again for each one that must.
 WORK = 4
@@ -194,7 +195,7 @@ class _PairJudge:
         if self._third:
             # What waits for what is compared where it is wrong: there is more than one right way.
             try:
-                check_acyclic(self._graph)
+                topological_order(self._graph.nodes, dependencies(self._graph))
                 mine = self._graph
             except CycleError:
                 pass

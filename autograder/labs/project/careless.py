@@ -23,7 +23,7 @@ Peak = Callable[[list[fx.Node]], tuple[int, fx.Node]]
 Update = Callable[[Candidate, Sequence[Candidate], Sequence[Candidate]], None]
 
 #: Rules of task 5.4 that may be forgotten.
-UPDATE_RULES = ("chosen", "count", "sources", "seconds", "alive", "readers", "total")
+UPDATE_RULES = ("chosen", "count", "sources", "seconds", "alive", "first", "readers", "total")
 #: Rules of task 5.5.
 SIMULATE_RULES = (
     "buffers",
@@ -87,7 +87,8 @@ def careless_update(without: str) -> Update:
                 t.count += without != "count"
         for c in remaining:
             if t.node in c.sources:
-                again = t.first_backward <= c.first_backward <= t.last_backward
+                last = t.first_backward if without == "first" else t.last_backward
+                again = t.first_backward <= c.first_backward <= last
                 if again and without != "alive":
                     continue
                 if without != "sources":

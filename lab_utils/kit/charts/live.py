@@ -8,6 +8,7 @@ from typing import Any
 
 from lab_utils.kit.charts.drawn import Drawing
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.machine.terminal import typed
 
 _numbers = count(1)
 
@@ -21,7 +22,7 @@ def widgets() -> Any:
     try:
         import ipywidgets
     except ImportError:
-        raise LabError("widgets need ipywidgets: 'pip install ipywidgets'") from None
+        raise LabError(f"widgets need ipywidgets: {typed('install ipywidgets', 'pip')}") from None
     return ipywidgets
 
 

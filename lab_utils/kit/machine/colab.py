@@ -44,7 +44,8 @@ def begin(lab: str, places: Sequence[Path]) -> Path:
     if "drive" in here.parts:
         print("They are kept in your Drive: open the notebooks from there next time.")
     else:
-        print("They are lost when Colab ends this runtime: tick KEEP_IN_DRIVE to keep them.")
+        print("They are lost when Colab ends this runtime: download what you write, or tick")
+        print("KEEP_IN_DRIVE, run this cell again, and allow Drive when Google asks.")
     return here
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from lab_utils.kit.course import CourseError, read_course
 from lab_utils.kit.files import is_looked_at
 from lab_utils.kit.lab import lab_of
+from lab_utils.kit.machine.terminal import typed
 from lab_utils.kit.root import ROOT
 
 FREE_BYTES = 200_000_000
@@ -99,27 +100,29 @@ def _python() -> Iterator[Fact]:
 
 
 def _packages(needed: Mapping[str, str]) -> Iterator[Fact]:
-    install = f"{Path(sys.executable).name} -m pip install"
     for requirement, found in needed.items():
         name = name_in(requirement)
         if not found:
-            cure = f"choose the lab's kernel, or run: {install} '{requirement}'"
+            cure = f"choose the lab's kernel, or run: {_installs(requirement)}"
             yield Fact(f"{name} is not installed for {sys.executable}", cure)
             continue
-        cure = "" if _within(found, requirement) else f"run: {install} '{requirement}'"
+        cure = "" if _within(found, requirement) else f"run: {_installs(requirement)}"
         yield Fact(f"{name} {found}", cure)
+
+
+def _installs(requirement: str) -> str:
+    return typed(f"install '{requirement}'", "pip")
 
 
 def _optional(assignment: str) -> Iterator[Fact]:
     """What the notebooks use where it is there: no FAIL where it is not."""
-    install = f"{Path(sys.executable).name} -m pip install"
     for requirement, found in optional_packages(assignment).items():
         name = name_in(requirement)
         if found and _within(found, requirement):
             yield Fact(f"{name} {found}")
             continue
         wrong = f"{name} {found} is another version" if found else f"{name} is not there"
-        yield Fact(f"{wrong}; the notebooks do without it, or run: {install} '{requirement}'")
+        yield Fact(f"{wrong}; the notebooks do without it, or run: {_installs(requirement)}")
 
 
 def _of_others(assignment: str) -> Iterator[Fact]:
@@ -213,7 +216,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 def _kernel() -> Fact:
     if find_spec("ipykernel"):
         return Fact(f"kernel: {sys.executable}")
-    cure = f"run: {Path(sys.executable).name} -m pip install ipykernel"
+    cure = f"run: {_installs('ipykernel')}"
     return Fact(f"notebooks cannot run with {sys.executable}: it has no ipykernel", cure)
 
 

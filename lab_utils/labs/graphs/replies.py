@@ -11,6 +11,7 @@ from torch import fx
 
 from lab_utils.kit.answers import described, mapping
 from lab_utils.kit.errors import BadAnswer, LabError
+from lab_utils.labs.graphs.shared import share
 from lab_utils.steps.dot.drawing import DotError
 from lab_utils.steps.dot.read import read_dot, read_own
 from lab_utils.steps.dot.write import write_dot
@@ -30,7 +31,7 @@ def shared_graph(text: str) -> fx.Graph:
         LabError: it is none; the message leaves out the place in a text that nobody has seen.
     """
     try:
-        return read_dot(text)
+        return share(read_dot(text))
     except DotError as error:
         raise error.without_place() from None
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from lab_utils.instruments.systolic.designs import Conv, Design, Gemm, design_space
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.guard import refuse_while_asked
+from lab_utils.kit.machine.terminal import typed
 from lab_utils.kit.progress import Bar
 from lab_utils.labs.lab2a.network import BANDWIDTH, CONVS, GEMMS
 from lab_utils.labs.lab2a.records import Row, read_config, recorded, report
@@ -58,9 +59,10 @@ def scale_sim(config: str, topology: str, gemm: bool = False) -> str:
         return compute_report(config, topology, gemm)
     design = read_config(config)
     if design not in recorded():
+        install = typed("install 'scalesim==2.0.2'", "pip")
         raise LabError(
             f"SCALE-Sim does not run here, and {design} is not among the recorded runs: "
-            "take one of list(recorded()), or run pip install 'scalesim==2.0.2'"
+            f"take one of list(recorded()), or run {install}"
         )
     print(f"SCALE-Sim does not run here: this is a recorded run of {design}.")
     rows = recorded()[design]

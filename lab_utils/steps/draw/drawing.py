@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torch import fx
 
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.machine.terminal import typed
 from lab_utils.steps.dot.colors import COLOURS
 from lab_utils.steps.draw.boxes import Picture, fold
 from lab_utils.steps.draw.lanes import lanes_svg
@@ -22,7 +23,7 @@ NO_GRAPHVIZ = (
 )
 NO_PACKAGE = (
     "the package graphviz is not installed, so this is a plain picture in lanes. For a better "
-    "layout install it: 'pip install graphviz'."
+    f"layout install it: {typed('install graphviz', 'pip')}"
 )
 #: Graphviz takes seconds up to here and minutes beyond; the lanes stay quick.
 GRAPHVIZ_LIMIT = 300

@@ -74,8 +74,8 @@ class Film(Live):
         w.jslink((self.play, "value"), (self.step, "value"))
         self.rule.observe(lambda _: self._schedule(), "value")
         self.workers.observe(lambda _: self._schedule(), "value")
-        for control in (self.step, self.align):
-            control.observe(lambda _: self._move(), "value")
+        self.step.observe(lambda _: self._move(), "value")
+        self.align.observe(lambda _: self._align(), "value")
         row = {"flex_flow": "row wrap", "align_items": "center"}
         by_rule = w.HBox([self.rule, self.workers, w.HTML("(0: any number)")], layout=row)
         several = [self.align] if len(graphs) > 1 else []
@@ -103,9 +103,17 @@ class Film(Live):
         self._widest = max(map(_widest, self.takes.values()))
         panels = [Panel(t, line.by_kind, line.schedule.name) for t, line in self.takes.items()]
         self.line.value = memory_svg(panels, alone=False)
-        last = max(len(line.total) for line in self.takes.values()) - 1
-        self.step.max = self.play.max = last
+        self._end()
         self.step.value = next(iter(self.takes.values())).peak_step
+        self._move()
+
+    def _end(self) -> None:
+        """Let the slider count the steps of the longest graph, or of the first where aligned."""
+        lengths = [len(line.total) for line in self.takes.values()]
+        self.step.max = self.play.max = (lengths[0] if self.align.value else max(lengths)) - 1
+
+    def _align(self) -> None:
+        self._end()
         self._move()
 
     def _move(self) -> None:
@@ -127,8 +135,8 @@ def same_place(one: MemoryLine, step: int, other: MemoryLine) -> int:
     stage = mine[step]
     here = [at for at, s in enumerate(mine) if s == stage]
     there = [at for at, s in enumerate(theirs) if s == stage]
-    if not there:
-        return min(step, len(theirs) - 1)
+    if not there:  # it runs beside an earlier one
+        return max((at for at, s in enumerate(theirs) if s < stage), default=0)
     share = here.index(step) / max(len(here) - 1, 1)
     return there[round(share * (len(there) - 1))]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -497,6 +498,19 @@ def _all_waits(node: fx.Node, shown: dict[fx.Node, fx.Node]) -> list[fx.Node]:
             waits += control_dependencies(read)
             queue += read.all_input_nodes
     return waits
+
+
+def with_updated_weight(text: str, draw: random.Random) -> tuple[str, tuple[str, ...]] | None:
+    """A drawing in which one clone reads a weight after its update; the names of the two."""
+    fits = [
+        (f"  {weight} -> {clone};", f"  {weight}_update -> {clone};")
+        for weight, clone in re.findall(r"^  (\w+) -> (\w+_recomp);$", text, re.MULTILINE)
+        if f"  {weight}_update [" in text
+    ]
+    if not fits:
+        return None
+    old, new = draw.choice(fits)
+    return text.replace(old, new), tuple(re.findall(r"\w+", new))
 
 
 def shown_name(graph: fx.Graph, name: str) -> str:

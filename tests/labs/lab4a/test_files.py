@@ -52,6 +52,15 @@ def test_other_colours_make_no_difference(tmp_path: Path) -> None:
         assert file_verdict(task_id, text, tmp_path).passed
 
 
+@pytest.mark.parametrize("drop", [["l3_gate_up_proj"], ["l0_gate_up_proj"]], ids=str)
+def test_a_file_that_saves_next_to_nothing_fails(drop: list[str], tmp_path: Path) -> None:
+    """Each clone in it is right, is read and waits: but what fills the memory is not dropped."""
+    graph = rewrite(read_dot(reference("llm_mlp.dot")), drop).graph
+    verdict = file_verdict("4.2", write_dot(graph), tmp_path)
+    assert "a peak of" in str(verdict)
+    assert "notebook 2 drops" in str(verdict)
+
+
 @pytest.mark.needs_dot
 @pytest.mark.parametrize("form", ["dot", "canon"])
 def test_a_layout_of_graphviz_makes_no_difference(form: str, tmp_path: Path) -> None:

@@ -14,7 +14,14 @@ from autograder.labs.lab4a.two_files import judge_pair
 from autograder.reference.renamed import renamed
 from autograder.reference.rewrite import block_activations, rewrite
 from lab_utils.steps.dot.read import read_dot
-from lab_utils.steps.graph import Phase, control_dependencies, copy_graph, mark_recomputed, phase
+from lab_utils.steps.graph import (
+    Phase,
+    add_control_dependency,
+    control_dependencies,
+    copy_graph,
+    mark_recomputed,
+    phase,
+)
 from lab_utils.steps.kept import is_early
 from lab_utils.steps.trace.step import trace_workload
 from lab_utils.steps.workloads import attention, llm_mlp
@@ -27,6 +34,7 @@ from tests.labs.lab4a.mistakes import (
     drawn,
     rewritten,
     shown_name,
+    with_updated_weight,
 )
 
 FORMS = ("program", "drawing")
@@ -64,6 +72,36 @@ def test_one_mistake_costs_one_part(
     for word in mistake.names:
         wanted = shown_name(pair.graph, word) if form == "drawing" else word
         assert wanted in str(verdict.findings[mistake.part]), verdict
+
+
+@given(kind=KIND, blocks=st.integers(1, 8), left=LEFT, seed=st.integers(0, 99))
+@settings(SOMETIMES, max_examples=8)
+def test_a_drawn_clone_that_reads_an_updated_weight_costs_the_first_part(
+    kind: str, blocks: int, left: frozenset[int], seed: int
+) -> None:
+    """In some places that closes a circle, in others it does not."""
+    pair = rewritten(kind, blocks, left)
+    changed = with_updated_weight(drawn(pair.graph), random.Random(seed))
+    assume(changed is not None)
+    assert changed is not None
+    text, names = changed
+    verdict = judge_pair(read_dot(drawn(pair.base)), read_dot(text, circles=True))
+    assert failed(verdict) == ["A-1"], verdict
+    for name in names:
+        assert name in str(verdict.findings["A-1"]), verdict
+
+
+@pytest.mark.parametrize("name", ["l0_up_proj", "l1_up_proj"])
+def test_no_clone_waits_for_the_update_of_what_it_reads(name: str) -> None:
+    """Nothing it needs comes of the clone; but the update overwrites the weight in its place."""
+    pair = copied(rewritten("llm", 2))
+    nodes = {node.name: node for node in pair.graph.nodes}
+    add_control_dependency(nodes[f"{name}_recomp"], nodes[f"{name}_w_update"])
+    verdict = judge_pair(pair.base, pair.graph)
+    assert failed(verdict) == ["A-3"], verdict
+    (finding,) = verdict.findings["A-3"]
+    assert "circle: " in finding.yours
+    assert f"{name}_recomp" in finding.yours
 
 
 @pytest.mark.parametrize("name", [name for name in MISTAKES if name != "nothing_rewired"])
@@ -193,3 +231,14 @@ def test_a_solution_is_left_as_it_was() -> None:
         waits = [[w.name for w in control_dependencies(n)] for n in (one, other)]
         assert waits[0] == waits[1]
     assert any(phase(n) is Phase.RECOMPUTE and not is_early(n) for n in pair.graph.nodes)
+
+
+def test_a_base_that_has_changed_since_is_looked_at_again() -> None:
+    pair = copied(rewritten("llm", 1))
+    base, _ = copy_graph(pair.base)
+    assert judge_pair(base, pair.graph).passed
+    update = next(n for n in reversed(base.nodes) if n.op == "call_function")
+    base.erase_node(update)
+    verdict = judge_pair(base, pair.graph)
+    assert failed(verdict) == ["A-2"], verdict
+    assert f"{update.name} is new" in str(verdict)

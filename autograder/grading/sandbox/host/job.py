@@ -66,7 +66,7 @@ class Notebook:
 
 FollowUp = Callable[[Notebook, Sequence[Reply]], Sequence[Question]]
 """Given the replies to the questions of a notebook, what else to ask before it ends."""
-PublicJudge = Callable[[str, str, Reply], list[dict[str, str]]]
+PublicJudge = Callable[[str, str, Reply], list[dict[str, Any]]]
 """Findings on a reply to a task on its first public case: lab, task, reply."""
 Lender = Callable[[Question, str, Any], Any]
 """The answer to a call of a lent function: the question, its name, its arguments as JSON."""

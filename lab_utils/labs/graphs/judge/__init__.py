@@ -7,7 +7,6 @@ rebuilds the same values from what is kept, and stays within its budgets.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
 import torch
@@ -17,6 +16,7 @@ from lab_utils.kit.guard import refuse_while_asked
 from lab_utils.kit.task import Finding
 from lab_utils.kit.words import size
 from lab_utils.labs.graphs.nodes import Names, by_name
+from lab_utils.labs.graphs.shared import remembered
 from lab_utils.steps.dot.values import value_text
 from lab_utils.steps.graph import copy_graph, mark_recomputed, operator_name, phase
 from lab_utils.steps.kept import in_backward, is_early
@@ -140,9 +140,9 @@ def wrong_values(base: fx.Graph, rewritten: fx.Graph, schedule: Schedule) -> lis
     return []
 
 
-@lru_cache(maxsize=32)  # the cases of a lab
+@remembered
 def _right_values(base: fx.Graph) -> tuple[dict[str, torch.Tensor], StepResult]:
-    """What a graph is given, and what comes of it; its nodes are not changed meanwhile."""
+    """What a graph is given, and what comes of it."""
     values = example_values(base)
     torch.manual_seed(0)
     return values, run(base, values)

@@ -9,10 +9,10 @@ import torch
 from torch import fx
 
 from lab_utils.kit.task import Finding
-from lab_utils.labs.graphs.judge.rewrite import Rewrite
+from lab_utils.labs.graphs.judge.rewrite import Rewrite, is_late
 from lab_utils.labs.graphs.nodes import is_clone
 from lab_utils.steps.compare.structure import Facts
-from lab_utils.steps.graph import operator_name
+from lab_utils.steps.graph import Phase, operator_name, phase
 from lab_utils.steps.kept import is_early
 from lab_utils.steps.storage import draws_numbers, is_operation, overwritten_inputs
 
@@ -84,6 +84,26 @@ def left_out(rewrite: Rewrite) -> set[fx.Node]:
     }
 
 
+def updates_read(rewrite: Rewrite, clone: fx.Node) -> dict[fx.Node, fx.Node]:
+    """Updates that ``clone`` reads in place of what they update, and what that is in the base.
+
+    Where that closes a circle in a drawing, the edge stands among what the clone waits for.
+    """
+    original = rewrite.original.get(clone)
+    late = [n for _, n in rewrite.after.facts[clone].reads if is_late(n)]
+    late += rewrite.waits.get(clone, ())
+    if original is None or not late:
+        return {}
+    missed = {rewrite.after_of.get(n): n for _, n in _operands(rewrite, clone, original)[1]}
+    return {
+        update: missed[read]
+        for update in late
+        if phase(update) is Phase.OPTIMIZER
+        for _, read in rewrite.after.facts[update].reads
+        if read in missed
+    }
+
+
 Places = list[tuple[str, fx.Node]]
 
 
@@ -105,6 +125,12 @@ def _operands(rewrite: Rewrite, clone: fx.Node, original: fx.Node) -> tuple[Plac
 
 def _other_operand(rewrite: Rewrite, clone: fx.Node, original: fx.Node) -> Finding | None:
     strange, missed = _operands(rewrite, clone, original)
+    for update, read in updates_read(rewrite, clone).items():
+        return Finding(
+            f"{clone.name} reads {update.name}",
+            f"{read.name}, as {original.name} does",
+            f"After its update {read.name} is another value: the clone gives another one, too.",
+        )
     if strange:
         place, now = strange[0]
         at = [read for p, read in missed if p == place]

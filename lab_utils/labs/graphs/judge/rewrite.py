@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from torch import fx
 
 from lab_utils.labs.graphs.judge.originals import Nodes, Numbering
 from lab_utils.labs.graphs.nodes import by_name
+from lab_utils.labs.graphs.shared import remembered
 from lab_utils.steps.compare.structure import Structure
 from lab_utils.steps.graph import (
     Kind,
@@ -110,7 +111,7 @@ def sides(base: fx.Graph, after: fx.Graph) -> tuple[Structure, Structure, Waits]
     return _side_before(base, drawn), _side(copy, drawn), waits
 
 
-@lru_cache(maxsize=32)  # the cases of a lab
+@remembered
 def _side_before(base: fx.Graph, drawn: bool) -> Structure:
     return _side(copy_graph(base)[0], drawn)
 

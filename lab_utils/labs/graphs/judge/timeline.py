@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
 from torch import fx
 
 from lab_utils.labs.graphs.judge.blocks import blocks_of, united
+from lab_utils.labs.graphs.judge.clones import updates_read
 from lab_utils.labs.graphs.judge.rewrite import Rewrite, Waits, is_late
 from lab_utils.steps.graph import (
     CycleError,
@@ -20,7 +21,7 @@ from lab_utils.steps.graph import (
     topological_order,
 )
 from lab_utils.steps.kept import is_early
-from lab_utils.steps.storage import is_operation
+from lab_utils.steps.storage import is_operation, overwrite_order
 
 Edges = dict[fx.Node, list[fx.Node]]
 
@@ -43,6 +44,7 @@ class Timeline:
 
     ``reads`` are data edges, ``waits`` control edges, ``clones`` the block of each clone as
     far as it is known, ``stored`` that of stored values. Of ``faulty`` clones nothing is said.
+    ``memory`` tells what has to run before a node since one of them overwrites what both use.
     """
 
     reads: Edges
@@ -50,12 +52,15 @@ class Timeline:
     clones: dict[fx.Node, Hashable]
     stored: dict[fx.Node, Hashable]
     faulty: Collection[fx.Node] = ()
+    memory: Edges = field(default_factory=dict)
 
     @cached_property
     def before(self) -> Edges:
         """All that each node has to wait for."""
         return {
-            node: list(dict.fromkeys([*read, *self.waits.get(node, ())]))
+            node: list(
+                dict.fromkeys([*read, *self.waits.get(node, ()), *self.memory.get(node, ())])
+            )
             for node, read in self.reads.items()
         }
 
@@ -238,6 +243,7 @@ def timeline_of(graph: fx.Graph, clones: Mapping[str, str]) -> Timeline:
         {n: control_dependencies(n) for n in graph.nodes if control_dependencies(n)},
         {nodes[c]: block.get(nodes[o]) for o, c in clones.items() if c in nodes},
         block,
+        memory=overwrite_order(graph),
     )
 
 
@@ -247,10 +253,14 @@ def timeline_as_meant(rewrite: Rewrite, faulty: Collection[fx.Node]) -> Timeline
     So a mistake in what is read is not told a second time as a mistake in what waits.
     """
     reads: Edges = {}
-    wrong: Waits = {}
+    waits: Waits = {}
+    drawn: Waits = {}  # with those that are drawn as data
     for node in rewrite.after.nodes:
         own = [n for _, n in rewrite.after.facts[node].reads]
         clone = node in rewrite.clones
+        told = updates_read(rewrite, node) if clone else {}
+        waits[node] = tuple(n for n in rewrite.waits.get(node, ()) if n not in told)
+        drawn[node] = waits[node]
         given = rewrite.original.get(node) if clone else rewrite.base_of.get(node)
         if given is None or node in rewrite.needless:
             reads[node] = own
@@ -258,22 +268,26 @@ def timeline_as_meant(rewrite: Rewrite, faulty: Collection[fx.Node]) -> Timeline
         again = clone or is_late(node)
         meant = [_meant(rewrite, read, again) for _, read in rewrite.base.facts[given].reads]
         reads[node] = [n for n in meant if n is not None and n is not node]
-        if clone and (late := tuple(n for n in own if is_late(n))):
-            wrong[node] = late
+        if clone:
+            drawn[node] += tuple(n for n in own if is_late(n) and n not in told)
     block = blocks_of(rewrite.base.nodes[0].graph.nodes)
     judged = {
         clone: block.get(rewrite.original[clone])
         for clone in rewrite.clones
         if clone in rewrite.original and clone not in rewrite.needless
     }
-    both = {n: (*rewrite.waits.get(n, ()), *wrong.get(n, ())) for n in {**rewrite.waits, **wrong}}
     stored = {rewrite.after_of[n]: part for n, part in block.items() if n in rewrite.after_of}
-    line = Timeline(reads, both, judged, stored, faulty)
+    memory = overwrite_order(rewrite.after.nodes[0].graph)
+    line = Timeline(reads, _some(drawn), judged, stored, faulty, memory)
     try:
         _ = line.order
     except CycleError:
-        line = Timeline(reads, rewrite.waits, judged, stored, faulty)
+        line = Timeline(reads, _some(waits), judged, stored, faulty, memory)
     return line
+
+
+def _some(waits: Waits) -> Waits:
+    return {node: others for node, others in waits.items() if others}
 
 
 def _meant(rewrite: Rewrite, read: fx.Node, again: bool) -> fx.Node | None:

@@ -9,7 +9,7 @@ from typing import Any
 from torch import fx
 
 from lab_utils.kit.task import Case, Finding
-from lab_utils.labs.graphs.judge import wrong_values
+from lab_utils.labs.graphs.judge import over_budget, wrong_values
 from lab_utils.labs.graphs.judge.clones import clone_findings, forward_changes
 from lab_utils.labs.graphs.judge.pairing import by_structure
 from lab_utils.labs.graphs.judge.reads import rewire_findings
@@ -21,7 +21,7 @@ from lab_utils.labs.graphs.replies import shared_graph
 from lab_utils.steps.compare.diff import Differs, diff
 from lab_utils.steps.dot.read import DotError, read_dot
 from lab_utils.steps.graph import is_opaque
-from lab_utils.steps.schedule import program_order
+from lab_utils.steps.schedule import as_soon_as_possible, program_order
 
 
 def _missing(answer: Mapping[str, Any]) -> list[Finding]:
@@ -75,7 +75,12 @@ def judge_rewritten(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         *_of_task("3.1", rewire_findings(rewrite)),
         *_of_task("4.1", wait_findings(line)),
     ]
-    return found or wrong_values(base, mine, program_order(mine))
+    if found:
+        return found
+    look = "Write it from the graph that assemble returns: it drops what notebook 2 drops."
+    return wrong_values(base, mine, program_order(mine)) or over_budget(
+        mine, as_soon_as_possible(mine), case.wanted["eager_budget"], look
+    )
 
 
 def _of_task(task: str, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -84,4 +89,4 @@ def _of_task(task: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         look = (
             f"{one.look} (This is task {task}: what it costs there, it does not cost here again.)"
         )
-        yield replace(one, look=look, belongs=task)
+        yield replace(one, look=look, belongs=task, in_public=True)

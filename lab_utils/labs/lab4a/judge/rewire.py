@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from torch import fx
@@ -17,6 +16,7 @@ from lab_utils.labs.graphs.judge.timeline import timeline_of
 from lab_utils.labs.graphs.judge.waits import wait_findings
 from lab_utils.labs.graphs.nodes import by_name
 from lab_utils.labs.graphs.replies import shared_graph
+from lab_utils.labs.graphs.shared import remembered, share
 from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.graph import copy_graph
 from lab_utils.steps.schedule import as_soon_as_possible, program_order
@@ -74,7 +74,7 @@ def judge_wait(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
     )
 
 
-@lru_cache(maxsize=32)  # the cases of a lab
+@remembered
 def _without(graph: fx.Graph, clones: tuple[str, ...]) -> fx.Graph:
     """A copy of ``graph`` without its clones, which nobody but clones reads; only to look at."""
     copy, _ = copy_graph(graph)
@@ -82,4 +82,4 @@ def _without(graph: fx.Graph, clones: tuple[str, ...]) -> fx.Graph:
     for node in reversed(copy.nodes):
         if node.name in gone:
             copy.erase_node(node)
-    return copy
+    return share(copy)
