@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from lab_utils.kit.root import ROOT
 from lab_utils.steps.compare.diff import Diff, Differs, diff
 from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.graph import Phase, phase
 
-_REFERENCE = Path(__file__).parents[2] / "reference" / "llm_mlp_ar.dot"
+_REFERENCE = ROOT / "autograder" / "reference" / "llm_mlp_ar.dot"
 _WAITS = (Differs.MUST_WAIT, Differs.NEEDLESS_WAIT)
 
 
