@@ -1,4 +1,4 @@
-"""Helpers of the recomputation lab: trace, account, schedule, run, read, write, compare, draw.
+"""Helpers for notebooks about graphs: trace, account, schedule, run, read, write, compare, draw.
 
 Names are loaded on first use, so that ``import lab_utils`` costs nothing that is not
 needed.

@@ -24,7 +24,7 @@ from lab_utils.kit.task import Finding
 
 MISTAKES = 10
 NAMES = re.compile(r"\w*[\d_]\w*|‹\w+›")
-"""Names of nodes and numbers, and what stands for the names of a hidden graph."""
+"""Names and numbers, and what stands for the names of a hidden case."""
 SLOWEST = 10
 
 

@@ -1,7 +1,6 @@
 """The greedy policy of μ-TWO (Purandare and others, MLSys 2023), for recomputation alone.
 
-Candidates are the records of notebook 05. What the judge expects of it is made here, and
-the planner's search starts from here.
+What a judge expects of it is made here, and the planner's search starts from here.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from torch import fx
 
 from autograder.reference.simulate import Fate, Simulated, Simulator
 from autograder.reference.values import Step
-from lab_utils.labs.project.records import Candidate
+from lab_utils.steps.candidate import Candidate
 
 Watch = Callable[[Candidate, list[Candidate], list[Candidate]], None]
 

@@ -84,7 +84,7 @@ class _Table:
         for (place, index), steps, start in zip(self.table, self.runs, starts, strict=True):
             maker = self.step.makers[index]
             for read, own in maker.reads.items():
-                self._use(read, start, steps[own])
+                self._use(read, steps[own])
             for value in maker.values:
                 made = steps[self.step.values[value].made]
                 if holds_on(self.step, value, place):
@@ -125,8 +125,8 @@ class _Table:
             int(line[tops[0]]), seconds, places, bool(clones[tops[0]]), first, spans, line
         )
 
-    def _use(self, value: int, start: int, step: int) -> None:
-        """A clone that begins at ``start`` reads the newest copy, until ``step``."""
+    def _use(self, value: int, step: int) -> None:
+        """A clone reads the newest copy, until ``step``."""
         copy = self.copies[value][-1]
         copy[1] = max(copy[1], step)
 

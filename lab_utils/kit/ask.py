@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import json
 import linecache
-import re
 import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,8 +15,6 @@ from typing import Any
 from lab_utils.kit.errors import BadAnswer, LabError
 from lab_utils.kit.task import Ask, Reply, Task
 
-#: How a line of the student's own code is told.
-OWN_LINE = re.compile(r"line (\d{1,4})(?: of [\w<>]+)?: ")
 #: What a reply to a task that nobody has begun says.
 UNWRITTEN = "nothing yet"
 

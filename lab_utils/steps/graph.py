@@ -115,6 +115,15 @@ def operator_name(node: fx.Node) -> str:
     return getattr(node.target, "__name__", str(node.target))
 
 
+def operator_word(node: fx.Node) -> str:
+    """What stands in a box: ``MM`` for ``aten.mm.default``, the kind for a placeholder."""
+    if node.op == "placeholder":
+        return str(kind(node))
+    name = operator_name(node)
+    words = name.split(".")  # library, operator, overload
+    return (words[1] if len(words) == 3 else name).upper()
+
+
 def is_opaque(graph: fx.Graph) -> bool:
     """Whether the graph was read from a drawing and so cannot be run."""
     return any(isinstance(node.target, Opaque) for node in graph.nodes)

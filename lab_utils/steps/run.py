@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from lab_utils.kit.errors import LabError
 from lab_utils.steps.graph import Kind, kind, outputs, placeholders
 from lab_utils.steps.schedule import Schedule, in_order, program_order
-from lab_utils.steps.storage import overwritten_inputs, storages
+from lab_utils.steps.storage import overwritten_memory, storages
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,7 @@ def _schedule(graph: fx.Graph, order: Schedule | Sequence[fx.Node] | None) -> Sc
 
 
 def _given(graph: fx.Graph, values: Mapping[str, torch.Tensor]) -> dict[fx.Node, torch.Tensor]:
-    memory = storages(graph)
-    changed = {s.owner for n in graph.nodes for w in overwritten_inputs(n) for s in memory[w]}
+    changed = _overwritten(graph)
     held: dict[fx.Node, torch.Tensor] = {}
     for node in placeholders(graph):
         if node.name not in values:
@@ -125,6 +124,10 @@ def _given(graph: fx.Graph, values: Mapping[str, torch.Tensor]) -> dict[fx.Node,
         value = values[node.name].detach()
         held[node] = value.clone() if node in changed else value
     return held
+
+
+def _overwritten(graph: fx.Graph) -> set[fx.Node]:
+    return {storage.owner for storage in overwritten_memory(graph, storages(graph))}
 
 
 def _run(graph: fx.Graph, held: dict[fx.Node, torch.Tensor], schedule: Schedule) -> StepResult:
@@ -143,8 +146,7 @@ def _run(graph: fx.Graph, held: dict[fx.Node, torch.Tensor], schedule: Schedule)
             del args, kwargs
             for node in dead:
                 del env[node]
-    memory = storages(graph)
-    changed = {s.owner for n in graph.nodes for w in overwritten_inputs(n) for s in memory[w]}
+    changed = _overwritten(graph)
     return StepResult(
         {label: env[node] for label, node in outputs(graph).items()},
         {node.name: value for node, value in held.items() if node in changed},

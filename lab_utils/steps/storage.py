@@ -8,7 +8,7 @@ not share.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import prod
@@ -195,6 +195,13 @@ def storages(graph: fx.Graph) -> dict[fx.Node, tuple[Storage, ...]]:
     return found
 
 
+def overwritten_memory(
+    graph: fx.Graph, memory: Mapping[fx.Node, tuple[Storage, ...]]
+) -> set[Storage]:
+    """All memory that some node of the graph changes; ``memory`` is what ``storages`` found."""
+    return {s for node in graph.nodes for read in overwritten_inputs(node) for s in memory[read]}
+
+
 def _storages_of(node: fx.Node, found: dict[fx.Node, tuple[Storage, ...]]) -> tuple[Storage, ...]:
     if node.op == "output":
         return ()
@@ -260,7 +267,7 @@ def dependencies(graph: fx.Graph) -> dict[fx.Node, list[fx.Node]]:
 def overwrite_order(graph: fx.Graph) -> dict[fx.Node, list[fx.Node]]:
     """The dependencies that come from overwritten memory and random numbers alone."""
     memory = storages(graph)
-    changed = {s for n in graph.nodes for target in overwritten_inputs(n) for s in memory[target]}
+    changed = overwritten_memory(graph, memory)
     writer: dict[Storage, fx.Node] = {}
     readers: dict[Storage, list[fx.Node]] = {}
     last_random: fx.Node | None = None

@@ -59,6 +59,8 @@ def test_a_new_lab_goes_all_the_way(tmp_path: Path) -> None:
     added, taken, _ = git(repository, "diff", "--numstat").split()
     assert (int(added) > 0, int(taken)) == (True, 0)
 
+    assert "passed" in instructor("pytest", "-q", f"tests/labs/{LAB}")
+
     share = tmp_path / "share"
     share.mkdir()
     assert "no leak" in instructor("autograder", "release", "--share", str(share))

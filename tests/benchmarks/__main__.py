@@ -22,10 +22,11 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from lab_utils.kit.root import ROOT
 from tests import benchmarks
 from tests.benchmarks import Row, progress
 
-RESULTS = Path(__file__).parents[2] / "build" / "bench.json"
+RESULTS = ROOT / "build" / "bench.json"
 PREFIX = "bench_"
 
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,6 +18,7 @@ from torch import fx
 
 from autograder.reference.planner.costs import estimated_seconds, measured_seconds
 from autograder.reference.planner.plan import Plan, apply, plan
+from lab_utils.kit.root import ROOT
 from lab_utils.steps.memory import MemoryLine, live_bytes
 from lab_utils.steps.run import measured_peak, run
 from lab_utils.steps.schedule import program_order
@@ -37,7 +37,7 @@ from tests.benchmarks.optimum import optimal_seconds
 from tests.benchmarks.steps import Timed, keep_memory, ratios, take_turns
 from tests.support.workloads import Case, make_case
 
-PICTURE = Path(__file__).parents[2] / "build" / "recompute.png"
+PICTURE = ROOT / "build" / "recompute.png"
 MIN_CUT_BUDGETS = (1.0, 0.6, 0.4, 0.2)
 OUR_SHARES = (0.95, 0.9, 0.8, 0.7, 0.6)
 """Of the peak: plans that we also offer. Less memory may be faster: more of it stays in caches."""

@@ -62,14 +62,14 @@ def test_cycles_counted_by_hand() -> None:
 def test_the_film_shows_what_each_cycle_pays() -> None:
     film = row_film(Conv("small", 6, 7, 3, 3, 1, 1), 3, 3)
     assert film is not None
-    assert len(film.frames) == film.cycle.max + 1 == 37
+    assert len(film.frames) == film.step.max + 1 == 37
     assert "cycle 3 of 37: filter rows are loaded" in film.at(2).words
     assert "paid so far: load 3, stream 15, drain 2" in film.at(19).words
     picture = film.at(8)
     assert "stream 3 · 5" in picture.svg
     assert "aria-label" in picture.html
     before = film.picture.value
-    film.cycle.value = 8
+    film.step.value = 8
     assert film.picture.value != before
 
 

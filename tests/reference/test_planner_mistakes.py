@@ -20,7 +20,7 @@ from autograder.reference.planner.plan import apply, plan
 from autograder.reference.planner.search import Search
 from autograder.reference.simulate import Fate, Simulator
 from autograder.reference.values import Step
-from lab_utils.labs.project.records import Candidate
+from lab_utils.steps.candidate import Candidate
 from lab_utils.steps.graph import Kind, Phase, kind, phase
 from lab_utils.steps.kept import is_early
 from lab_utils.steps.memory import live_bytes

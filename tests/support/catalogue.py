@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import pytest
@@ -90,6 +91,12 @@ class Catalogue:
         """Those that ask for a function."""
         return [t for t in self.part or lab_called(self.lab).tasks if not t.is_of_file]
 
+    @cached_property
+    def pictures(self) -> dict[str, Any]:
+        """By task, what draws an answer."""
+        shows = import_module(f"{lab_called(self.lab).home}.show").SHOW
+        return {task.id: shows[task.id] for task in self.tasks if task.id in shows}
+
     def space_of(self, code: str) -> dict[str, Any]:
         """What is defined once a cell has run behind those of our solution."""
         space = dict(self.solution)
@@ -133,6 +140,8 @@ class CatalogueTests:
         own: Catalogue = metafunc.cls.catalogue
         if "task" in metafunc.fixturenames:
             metafunc.parametrize("task", own.tasks, ids=lambda task: task.id)
+        if "drawn" in metafunc.fixturenames:
+            metafunc.parametrize("drawn", own.pictures)
         for name, cells in (("wrong", own.wrong), ("right", own.right)):
             if name in metafunc.fixturenames:
                 metafunc.parametrize(name, cells, ids=lambda one: f"{one.task} {one.name}")
@@ -162,6 +171,16 @@ class CatalogueTests:
         assert self.catalogue.points(right) == worth, self.catalogue.verdict(
             right.task, self._asked(right)
         )
+
+    def test_a_picture_of_a_right_answer_marks_nothing(self, drawn: str) -> None:
+        """What students see of theirs, in a picture that a screen reader can tell."""
+        lab = lab_called(self.catalogue.lab)
+        case, asked = lab.public_cases(drawn)[0], lab.task_called(drawn).asks
+        answer = lab.ask(drawn)(self.catalogue.solution[asked], case.given)
+        shown = self.catalogue.pictures[drawn](case, answer)
+        picture = getattr(shown, "static", shown)
+        assert "aria-label" in picture.svg
+        assert "✗" not in picture.words
 
     def test_there_are_enough_of_them(self) -> None:
         """Three mistakes a task, and another way."""

@@ -47,7 +47,8 @@ def opened_by_make_lab(makefile: str) -> str:
 
 
 @pytest.fixture
-def lab(notebooks: Path) -> Iterator[tuple[str, str]]:
+def lab(notebooks: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(ROOT / "lab_utils/kit/machine/jupyter"))
     url = opened_by_make_lab("setup/student/Makefile")
     with jupyter_server(notebooks, f"--LabApp.default_url={url}") as where:
         yield where
@@ -90,6 +91,9 @@ def test_it_is_read_at_once_and_its_links_open_notebooks(
     assert FIRST.about in shown
     assert "Begin with" in shown
     browser.screenshot("start page")
+    asks = "return jupyterapp.hasPlugin(`@jupyterlab/apputils-extension:${arguments[0]}`)"
+    assert browser.js(asks, "notification")
+    assert not browser.js(asks, "announcements"), "nobody is asked about news of Jupyter"
     link = browser.driver.find_element("css selector", f"details a[href*='{NOTEBOOK}']")
     link.click()
     browser.wait(

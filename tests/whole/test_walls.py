@@ -41,7 +41,15 @@ def test_the_walls_stand(house: Path) -> None:
         ("lab_utils/kit/task.py", "import torch", "kit stands alone"),
         ("lab_utils/kit/words.py", "from lab_utils.steps import graph", "kit stands alone"),
         ("lab_utils/steps/graph.py", "from lab_utils.labs import lab4a", "know no lab"),
+        (
+            "lab_utils/instruments/shapes.py",
+            "from lab_utils.steps import graph",
+            "do not know each other",
+        ),
         ("lab_utils/labs/lab0/ask.py", "from lab_utils.labs import lab4a", "no other lab"),
+        ("autograder/labs/lab0/build.py", "from autograder.labs import lab4a", "instructors' side"),
+        ("autograder/reference/pins.py", "from lab_utils.labs import project", "knows none"),
+        ("autograder/cluster/work.py", "import solutions", "only authoring"),
         ("lab_utils/kit/lab.py", "import autograder", "knows nothing of the instructors'"),
         ("lab_utils/steps/memory.py", "from lab_utils.steps.draw import film", "drawing depends"),
         (

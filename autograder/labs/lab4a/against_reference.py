@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from torch import fx
 
+from lab_utils.kit.root import ROOT
 from lab_utils.labs.graphs.judge.clones import clone_findings
 from lab_utils.labs.graphs.judge.pairing import by_structure
 from lab_utils.labs.graphs.judge.timeline import timeline_as_meant
@@ -17,7 +17,7 @@ from lab_utils.steps.compare.diff import Diff, Differs, diff
 from lab_utils.steps.dot.read import read_dot
 from lab_utils.steps.graph import Phase, phase
 
-_REFERENCE = Path(__file__).parents[2] / "reference"
+_REFERENCE = ROOT / "autograder" / "reference"
 _WAITS = (Differs.MUST_WAIT, Differs.NEEDLESS_WAIT)
 
 

@@ -14,7 +14,7 @@ from torch import fx
 from autograder.authoring.derived import CaseData, Files, as_json, case_files
 from autograder.labs.graphs.naming import without_nodes
 from autograder.labs.project.cases import plan_cases, selection_cases
-from autograder.labs.project.models import HIDDEN_MODELS, PLAN_MODELS, PUBLIC_MODELS
+from autograder.labs.project.models import HIDDEN_MODELS, PLAN_MODELS, PUBLIC_MODELS, RENAMED
 from autograder.labs.project.pictures import pictures
 from autograder.labs.project.tradeoff import known_plans
 from autograder.reference.renamed import renamed
@@ -34,7 +34,7 @@ def derived_files() -> Files:
     hidden: dict[str, list[CaseData]] = {}
     for name, build in HIDDEN_MODELS.items():
         graph = _trace(build)
-        graph = renamed(graph) if "other names" in name else graph
+        graph = renamed(graph) if name in RENAMED else graph
         cases = selection_cases(name, graph)
         _add(hidden, {task: without_nodes(c, name, graph) for task, c in cases.items()})
     for name, build in PLAN_MODELS.items():

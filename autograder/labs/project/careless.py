@@ -14,7 +14,7 @@ from typing import Any
 
 from torch import fx
 
-from lab_utils.labs.project.records import Candidate
+from lab_utils.steps.candidate import Candidate
 from lab_utils.steps.graph import outputs, placeholders
 from lab_utils.steps.kept import in_backward, is_early, kept_values
 from lab_utils.steps.storage import storages

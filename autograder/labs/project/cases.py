@@ -27,7 +27,7 @@ from autograder.labs.project.mistakes import mistaken_peaks, mistaken_seconds
 from lab_utils.kit.task import Case
 from lab_utils.labs.project.ask.candidates import Fields, fields_of
 from lab_utils.labs.project.judge.greedy import judge_choose
-from lab_utils.labs.project.records import Candidate
+from lab_utils.steps.candidate import Candidate
 from lab_utils.steps.dot.write import write_dot
 from lab_utils.steps.kept import kept_values
 from lab_utils.steps.storage import is_operation, storages

@@ -9,7 +9,7 @@ from torch import fx
 
 from autograder.labs.project import reference
 from autograder.labs.project.careless import careless_peak
-from lab_utils.labs.project.records import Candidate
+from lab_utils.steps.candidate import Candidate
 from lab_utils.steps.kept import kept_values
 from lab_utils.steps.memory import live_bytes
 from lab_utils.steps.schedule import program_order

@@ -160,6 +160,8 @@ HIDDEN_MODELS = {
         Stack([Everything(6, 18, batch_norm=True)]), 3, 4, 6
     ),
 }
+#: Those whose nodes have other names, so that nothing can go by them.
+RENAMED = ("gated blocks, other names", "a regularised block, other names")
 #: More of them, for plans alone: here most rules show at once, that of a rising peak above all.
 PLAN_MODELS = {
     "a regularised block and a diamond": lambda: _squares(

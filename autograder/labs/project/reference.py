@@ -16,7 +16,8 @@ from autograder.reference.analysis import step_of
 from autograder.reference.apply import rewrite_with
 from autograder.reference.rewrite import recompute_set
 from autograder.reference.simulate import Simulator
-from lab_utils.labs.project.records import Candidate, Plan, Rebuild, Simulated
+from lab_utils.labs.project.records import Plan, Rebuild, Simulated
+from lab_utils.steps.candidate import Candidate
 from lab_utils.steps.memory import MemoryLine, live_bytes
 from lab_utils.steps.rerun import rebuildable
 from lab_utils.steps.schedule import program_order

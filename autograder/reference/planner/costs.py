@@ -13,7 +13,7 @@ from torch import fx, nn
 from lab_utils.steps import estimate as costs
 from lab_utils.steps.graph import placeholders
 from lab_utils.steps.schedule import runnable
-from lab_utils.steps.storage import is_operation, overwritten_inputs, storages
+from lab_utils.steps.storage import is_operation, overwritten_memory, storages
 
 
 def measured_seconds(
@@ -24,8 +24,7 @@ def measured_seconds(
     ``values`` are the placeholders' tensors by name; they are not changed. Views take no
     time, by definition.
     """
-    memory = storages(graph)
-    changed = {s.owner for n in graph.nodes for w in overwritten_inputs(n) for s in memory[w]}
+    changed = {storage.owner for storage in overwritten_memory(graph, storages(graph))}
     runs = []
     for _ in range(repeat + 1):
         watch = _Stopwatch(nn.Module(), graph=graph)

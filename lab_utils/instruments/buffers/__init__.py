@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from lab_utils.instruments.buffers.show.film import BufferFilm
     from lab_utils.kit.charts.drawn import Drawing
 
-POLICIES = ("LRU", "FIFO")
-
 
 def miss_curve(trace: Iterable[int], sizes: Sequence[int]) -> Drawing | None:
     """Misses of one buffer against its size, for both policies.

@@ -90,7 +90,7 @@ def schedule_seconds(nbytes: float, chunks: int, schedule: Schedule, dim: Dim) -
 
 
 def ring_all_reduce(ranks: int) -> list[list[Send]]:
-    """The ring of Lab 3B: every rank hands a chunk to the next, 2 (ranks - 1) times."""
+    """A ring: every rank hands a chunk to the next, 2 (ranks - 1) times."""
     steps = []
     for step in range(2 * (ranks - 1)):
         add = step < ranks - 1

@@ -18,7 +18,7 @@ from lab_utils.kit.errors import LabError
 
 LayerTraffic = Callable[[Transformer, Job, Strategy], Sequence[Traffic]]
 Schedule = Sequence[Sequence[tuple[str, int]]]
-"""For each stage, in order: ("F", micro-batch) and ("B", micro-batch), as in Lab 3B."""
+"""For each stage, in order: ("F", micro-batch) for forward, ("B", micro-batch) for backward."""
 
 
 def stage_traces(

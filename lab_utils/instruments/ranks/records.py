@@ -53,10 +53,6 @@ class Run:
             if entry[0] == "send"
         ]
 
-    def collectives(self, rank: int) -> list[tuple[str, int]]:
-        """Every collective of a rank as (what, bytes)."""
-        return [(e[2], e[4]) for e in self.diaries[rank] if e[0] == "collective"]
-
     def __repr__(self) -> str:
         sent = self.messages()
         joined = sum(e[0] == "collective" for diary in self.diaries for e in diary)

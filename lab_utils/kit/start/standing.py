@@ -168,7 +168,7 @@ def _notebook(notebook: Notebook, folder: Path) -> NotebookStanding:
 
 
 def _heading(cells: Sequence[Cell]) -> str:
-    """``where do the bytes go?`` of ``# Lab 4A, notebook 1: where do the bytes go?``."""
+    """``where do the bytes go?`` of ``# Lab 9, notebook 1: where do the bytes go?``."""
     lines = cells[0].source.splitlines() if cells else []
     title = next((line for line in lines if line.startswith("# ")), "")
     return title.partition(": ")[2].strip()

@@ -63,7 +63,7 @@ LAB = Lab(
     packages=("graphs", "project"),
     small=Small("PROJECT_SIZE", "small", "full"),
     names={
-        "Candidate": ".records",
+        "Candidate": "lab_utils.steps.candidate",
         "Plan": ".records",
         "Rebuild": ".records",
         "Simulated": ".records",

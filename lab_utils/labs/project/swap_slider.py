@@ -10,8 +10,8 @@ from lab_utils.kit.charts.drawn import drawing
 from lab_utils.kit.charts.live import Live, widgets
 from lab_utils.kit.charts.over_time import Line, over_time_svg
 from lab_utils.kit.words import size
-from lab_utils.labs.project.records import Candidate
 from lab_utils.labs.project.swapping import Swapped, swap
+from lab_utils.steps.candidate import Candidate
 
 _FIRST = 10.0  # GB/s, about what a PCI Express 3 slot carries
 _TYPICAL = (1.0, _FIRST, 100.0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from torch import fx
 
-from lab_utils.labs.project.records import Candidate
+from lab_utils.steps.candidate import Candidate
 from lab_utils.steps.memory import live_bytes
 from lab_utils.steps.schedule import program_order
 

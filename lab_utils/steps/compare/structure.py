@@ -10,7 +10,7 @@ import torch
 from torch import fx
 
 from lab_utils.steps.compare.reach import ForcedOrder
-from lab_utils.steps.graph import is_opaque, operator_name
+from lab_utils.steps.graph import is_opaque, operator_name, operator_word
 
 Edges = dict[fx.Node, list[tuple[str, fx.Node]]]
 Pairs = dict[fx.Node, fx.Node]
@@ -76,13 +76,13 @@ def _facts(node: fx.Node, drawn: bool) -> Facts:
     reads = tuple((place, item) for place, item in places if isinstance(item, fx.Node))
     if drawn:
         # It shows neither which argument an edge feeds, nor how many of them.
-        operator = _bare_operator(node) if reads else "placeholder"
+        operator = operator_word(node).strip("_").lower() if reads else "placeholder"
         return Facts(operator, (), "", (), tuple(("", read) for read in node.all_input_nodes))
     constants = [(place, repr(item)) for place, item in places if not isinstance(item, fx.Node)]
     role: tuple[str, ...] = (str(node.meta.get("kind")), str(node.meta.get("phase")))
     if node.op == "placeholder":
         role += (str(node.meta.get("source")).partition(":")[0],)
-    value = value_text(node.meta.get("val"))
+    value = shape_in_words(node.meta.get("val"))
     return Facts(operator_name(node), tuple(sorted(constants)), value, role, reads)
 
 
@@ -102,20 +102,13 @@ def _gradients(graph: fx.Graph) -> list[tuple[fx.Node, fx.Node]]:
     return found
 
 
-def value_text(val: Any) -> str:
+def shape_in_words(val: Any) -> str:
     """Shape and dtype of a ``meta["val"]``, such as ``float32 [4, 8]``."""
     if isinstance(val, (tuple, list)):
-        return ", ".join(value_text(item) for item in val)
+        return ", ".join(shape_in_words(item) for item in val)
     if not isinstance(val, torch.Tensor):
         return "nothing"
     return f"{str(val.dtype).removeprefix('torch.')} {list(val.shape)}"
-
-
-def _bare_operator(node: fx.Node) -> str:
-    """``aten.mm.default`` may be drawn as ``MM``."""
-    name = operator_name(node)
-    words = name.split(".")
-    return (words[1] if len(words) == 3 else name).strip("_").lower()
 
 
 def _places(node: fx.Node) -> Iterator[tuple[str, Any]]:

@@ -17,7 +17,7 @@ from torch import fx
 
 from lab_utils.kit.errors import LabError
 from lab_utils.steps.graph import operator_name
-from lab_utils.steps.storage import arguments_by_name, overwritten_inputs, storages
+from lab_utils.steps.storage import arguments_by_name, overwritten_memory, storages
 
 
 class UnsafeOperands(LabError):
@@ -179,7 +179,7 @@ def check_indices(graph: fx.Graph) -> None:
     if not readers:
         return
     memory = storages(graph)
-    changed = {s for node in graph.nodes for w in overwritten_inputs(node) for s in memory[w]}
+    changed = overwritten_memory(graph, memory)
     for node in readers:
         assert isinstance(node.target, torch._ops.OpOverload)
         call = arguments_by_name(node.target, node.args, node.kwargs)

@@ -47,6 +47,7 @@ from lab_utils.steps.graph import (
     control_dependencies,
     kind,
     operator_name,
+    operator_word,
     outputs,
     phase,
 )
@@ -166,7 +167,7 @@ def _attributes(node: fx.Node) -> tuple[dict[str, str], list[tuple[str, fx.Node]
     if value == "None" and ("val" not in node.meta or node.op == "placeholder"):
         raise _error(node, "it has no meta['val']: make clones with graph.node_copy")
     attributes = {
-        "label": f"{node.name}: {_word(node)}",
+        "label": f"{node.name}: {operator_word(node)}",
         "fillcolor": COLOURS[what],
         "op": operator,
         "args": call,
@@ -176,12 +177,6 @@ def _attributes(node: fx.Node) -> tuple[dict[str, str], list[tuple[str, fx.Node]
         **{key: _escaped(node.meta.get(key, "")) for key in ("module", "source")},
     }
     return {key: text for key, text in attributes.items() if text}, holes
-
-
-def _word(node: fx.Node) -> str:
-    if isinstance(node.target, torch._ops.OpOverload):
-        return node.target.overloadpacket.__name__.upper()
-    return str(kind(node)) if node.op == "placeholder" else operator_name(node).upper()
 
 
 def _name(node: fx.Node) -> str:

@@ -16,7 +16,7 @@ from lab_utils.steps.graph import (
     Phase,
     control_dependencies,
     kind,
-    operator_name,
+    operator_word,
     outputs,
     phase,
 )
@@ -70,14 +70,6 @@ class Picture:
     arrows: tuple[Arrow, ...]
 
 
-def bare_operator(node: fx.Node) -> str:
-    """``MM`` for ``aten.mm.default``; the kind for a placeholder."""
-    if node.op == "placeholder":
-        return str(kind(node))
-    name = operator_name(node)
-    return name.removeprefix("aten.").split(".")[0].upper()
-
-
 def stand_ins(graph: fx.Graph) -> dict[fx.Node, tuple[fx.Node, ...]]:
     """The nodes whose boxes stand for each node in a picture: itself, or what a view looks at."""
     found: dict[fx.Node, tuple[fx.Node, ...]] = {}
@@ -113,7 +105,7 @@ def fold(graph: fx.Graph) -> Picture:
     boxes = [
         Box(
             node.name,
-            bare_operator(node),
+            operator_word(node),
             kind(node),
             phase(node),
             nbytes(node),

@@ -8,8 +8,7 @@ import torch
 from torch import fx
 
 from lab_utils.kit.words import listed, size
-from lab_utils.steps.draw.boxes import bare_operator
-from lab_utils.steps.graph import control_dependencies, kind, phase
+from lab_utils.steps.graph import control_dependencies, kind, operator_word, phase
 from lab_utils.steps.memory import Lifetime, MemoryLine
 from lab_utils.steps.storage import Storage, nbytes, storages
 
@@ -70,7 +69,7 @@ def facts_of(graph: fx.Graph, line: MemoryLine) -> dict[str, Facts]:
         held: list[Lifetime] = [life[s] for s in memory[node] if s.owner is node and s in life]
         found[node.name] = Facts(
             node.name,
-            bare_operator(node),
+            operator_word(node),
             _shape(node.meta.get("val")),
             str(kind(node)),
             str(phase(node)),

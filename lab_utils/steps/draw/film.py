@@ -11,7 +11,6 @@ from lab_utils.kit.charts.live import Live, widgets
 from lab_utils.kit.charts.svg import INK, document, line
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.words import size
-from lab_utils.steps.draw.boxes import bare_operator
 from lab_utils.steps.draw.kinds import FILL, LETTER
 from lab_utils.steps.draw.memory_svg import (
     FULL_HEIGHT,
@@ -24,7 +23,7 @@ from lab_utils.steps.draw.memory_svg import (
     step_x,
 )
 from lab_utils.steps.draw.plots import plot_memory
-from lab_utils.steps.graph import Kind, Phase, kind, phase
+from lab_utils.steps.graph import Kind, Phase, kind, operator_word, phase
 from lab_utils.steps.memory import MemoryLine, live_bytes
 from lab_utils.steps.schedule import as_soon_as_possible, program_order
 from lab_utils.steps.storage import is_operation
@@ -184,7 +183,7 @@ def _running(memory: MemoryLine, now: int, widest: int) -> str:
         # Views take no time; a step of nothing else shows them.
         working = [n for n in nodes if is_operation(n)] or list(nodes)
         most = _CHIPS if step == now else _BESIDE
-        chips = "".join(_chip(n.name, kind(n), bare_operator(n)) for n in working[:most])
+        chips = "".join(_chip(n.name, kind(n), operator_word(n)) for n in working[:most])
         more = f"and {len(working) - most} more" if len(working) > most else ""
         pale = "" if step == now else "opacity:.75;"
         rows.append(

@@ -17,7 +17,7 @@ from torch.nn.parameter import is_lazy
 
 from lab_utils.kit.errors import LabError
 from lab_utils.steps.garbage import no_garbage_collection
-from lab_utils.steps.storage import overwritten_inputs, storages
+from lab_utils.steps.storage import overwritten_memory, storages
 from lab_utils.steps.trace.cpu_kernels import cpu_fake_mode, plain_recurrent_layers
 from lab_utils.steps.trace.faithful import check_call, no_reentrant_checkpoint
 from lab_utils.steps.trace.notes import module_paths
@@ -131,14 +131,8 @@ def _in_one_memory(tensors: Mapping[str, torch.Tensor]) -> Iterator[tuple[str, s
 
 def _check_shared(graph: fx.Graph, given: Mapping[str, torch.Tensor]) -> None:
     """Refuse a step that overwrites memory which two of its placeholders share."""
-    memory = storages(graph)
-    overwritten = {
-        storage.owner.meta["source"]
-        for node in graph.nodes
-        for target in overwritten_inputs(node)
-        for storage in memory[target]
-        if storage.owner.op == "placeholder"
-    }
+    owners = {storage.owner for storage in overwritten_memory(graph, storages(graph))}
+    overwritten = {owner.meta["source"] for owner in owners if owner.op == "placeholder"}
     for one, other in _in_one_memory(given):
         if overwritten & {one, other}:
             raise TraceError(

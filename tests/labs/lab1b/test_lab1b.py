@@ -40,7 +40,6 @@ from lab_utils.labs import lab1b
 from lab_utils.labs.lab1b import LAB, Op, arrows_of, fusion_film, groups_of, transformer_layer
 from lab_utils.labs.lab1b.ask import timer
 from lab_utils.labs.lab1b.flash import attention_chart, attention_traffic
-from lab_utils.labs.lab1b.show import SHOW
 from tests.labs.lab1b.catalogue import RIGHT, WRONG
 from tests.support.catalogue import Catalogue, NamedOnHidden, assert_hidden_cases_are_other
 
@@ -263,15 +262,6 @@ def test_what_counts_is_not_in_the_sandbox(tmp_path: Any) -> None:
     texts = "\n".join((kit / path).read_text() for path in there)
     for ours in ("def walk(order", "def count(order", "def elements_moved", "def moved_by_running"):
         assert ours not in texts, ours
-
-
-@pytest.mark.parametrize("task", SHOW)
-def test_a_picture_shows_yours_beside_what_is_wanted(task: str) -> None:
-    case, asked = LAB.public_cases(task)[0], LAB.task_called(task).asks
-    shown = SHOW[task](case, LAB.ask(task)(OURS[asked], case.given))
-    picture: Any = getattr(shown, "static", shown)
-    assert "aria-label" in picture.svg
-    assert "✗" not in picture.words
 
 
 def test_the_fusion_film_tells_what_each_fusion_gains() -> None:

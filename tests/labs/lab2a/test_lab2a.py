@@ -366,14 +366,6 @@ def test_what_simulates_is_not_in_the_sandbox(tmp_path: Any) -> None:
         assert half not in texts, half
 
 
-@pytest.mark.parametrize("task", SHOW)
-def test_a_picture_shows_yours_beside_what_is_wanted(task: str) -> None:
-    case, asked = LAB.public_cases(task)[0], LAB.task_called(task).asks
-    shown = SHOW[task](case, LAB.ask(task)(OURS[asked], case.given))
-    picture: Any = getattr(shown, "static", shown)
-    assert "aria-label" in picture.svg
-
-
 def test_a_prediction_that_is_far_off_is_marked() -> None:
     case = LAB.public_cases("3.3")[0]
     near, far = (SHOW["3.3"](case, [by * one for one in case.wanted["cycles"]]) for by in (1, 9))

@@ -42,7 +42,6 @@ from lab_utils.labs.lab2b import (
 )
 from lab_utils.labs.lab2b.judge.laws import LAW, broken
 from lab_utils.labs.lab2b.judge.rows import parts_of
-from lab_utils.labs.lab2b.show import SHOW
 from lab_utils.labs.lab2b.show.space import every_design
 from tests.labs.lab2b.catalogue import RIGHT, WRONG
 from tests.support.catalogue import Catalogue, NamedOnHidden, assert_hidden_cases_are_other
@@ -309,15 +308,6 @@ def test_what_counts_is_not_in_the_sandbox(tmp_path: Any) -> None:
         "def area(",
     ):
         assert ours not in texts, ours
-
-
-@pytest.mark.parametrize("task", SHOW)
-def test_a_picture_shows_yours_beside_what_is_wanted(task: str) -> None:
-    case, asked = LAB.public_cases(task)[0], LAB.task_called(task).asks
-    shown = SHOW[task](case, LAB.ask(task)(OURS[asked], case.given))
-    picture: Any = getattr(shown, "static", shown)
-    assert "aria-label" in picture.svg
-    assert "✗" not in picture.words
 
 
 def test_the_chart_of_designs_marks_what_was_chosen() -> None:

@@ -21,7 +21,6 @@ def _swap(
     return _cell(name, task, solved.replace(old, new), says, keeps)
 
 
-_TRACE = "graph = tracer_class().trace(module)\n"
 _TEST = 'node.op == "call_function" and node.target is torch.mul'
 _WHOLE = (
     "def transform(module, tracer_class=fx.Tracer):\n"

@@ -246,12 +246,9 @@ def test_no_plan_is_made_of_nonsense() -> None:
 
 
 @pytest.mark.parametrize("task", SHOW)
-def test_a_picture_shows_yours_and_wanted(task: str) -> None:
+def test_a_picture_marks_what_is_wrong(task: str) -> None:
     case = LAB.public_cases(task)[0]
     right = case.wanted["parts"]
-    picture = SHOW[task](case, right)
-    assert "aria-label" in picture.svg
-    assert "✗" not in picture.words
     off = {part: [2 * value + 1 for value in values] for part, values in right.items()}
     assert "✗" in SHOW[task](case, off).words
 

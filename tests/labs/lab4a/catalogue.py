@@ -21,7 +21,6 @@ class Change:
     says: tuple[str, ...] = ()
 
 
-_OWNER = "storage = memory[node][0]"
 _WAIT = "add_control_dependency(clone, gradients[-1])"
 _COPY = "clone = graph.node_copy(node, lambda read: clones.get(read, read))"
 _INSERT = "with graph.inserting_before(reader):"

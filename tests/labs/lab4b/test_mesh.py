@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any
 
 import networkx as nx
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +23,6 @@ from lab_utils.instruments.network.show.routes import xy
 from lab_utils.kit.judge import Verdict
 from lab_utils.kit.root import ROOT
 from lab_utils.labs.lab4b import LAB
-from lab_utils.labs.lab4b.show import SHOW
 from lab_utils.labs.lab4b.tasks import mesh
 from tests.labs.lab4b.catalogue.mesh import RIGHT, WRONG
 from tests.support.catalogue import Catalogue, NamedOnHidden, assert_hidden_cases_are_other
@@ -134,12 +132,3 @@ def test_the_clock_and_the_solution_agree(told: Any, latency: int, bandwidth: fl
     messages = [Message(start, nbytes, xy(a, b, 3)) for start, nbytes, a, b in told]
     link = Link(latency, bandwidth)
     assert ours()["arrivals"](messages, link) == arrivals_by_clock(messages, link)
-
-
-@pytest.mark.parametrize("task", [task for task in SHOW if task[0] == "1"])
-def test_a_picture_shows_yours(task: str) -> None:
-    case, asked = LAB.public_cases(task)[0], LAB.task_called(task).asks
-    shown = SHOW[task](case, LAB.ask(task)(ours()[asked], case.given))
-    picture: Any = getattr(shown, "static", shown)
-    assert "aria-label" in picture.svg
-    assert picture.words

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from lab_utils.instruments.buffers.show.walk import Access, walk
 from lab_utils.kit.charts.colors import GREEN, ORANGE, RED
 from lab_utils.kit.charts.drawn import Drawing, drawing
-from lab_utils.kit.charts.live import Live, widgets
+from lab_utils.kit.charts.film import StepFilm
 from lab_utils.kit.charts.svg import INK, document, line, rectangle, text
 from lab_utils.kit.errors import LabError
 
@@ -29,11 +29,10 @@ class Take(NamedTuple):
     accesses: list[Access]
 
 
-class BufferFilm(Live):
+class BufferFilm(StepFilm):
     """The widget that ``buffer_film`` returns; its controls are attributes."""
 
     def __init__(self, trace: Sequence[int], buffers: Mapping[str, tuple[int, int, str]]) -> None:
-        w = widgets()
         if not trace or not buffers:
             raise LabError("a film needs a trace and at least one buffer")
         self.trace = list(trace)
@@ -42,22 +41,13 @@ class BufferFilm(Live):
             for title, (first, second, policy) in buffers.items()
         ]
         last = len(self.trace) - 1
-        self.play = w.Play(interval=700, max=last, show_repeat=False)
-        self.step = w.IntSlider(description="access", max=last, layout={"width": "70%"})
-        w.jslink((self.play, "value"), (self.step, "value"))
-        self.picture = w.HTML()
-        self.step.observe(lambda _: self._move(), "value")
-        self.widget = w.VBox([w.HBox([self.play, self.step]), self.picture])
-        self._move()
+        super().__init__(last, 700, "access")
         self.static = self.at(last)
 
     def at(self, step: int) -> Drawing:
         """The picture after an access, counted from 0."""
         words = self._words(step)
         return drawing(lambda alone: self._svg(step, words, alone), words, _CAPTION)
-
-    def _move(self) -> None:
-        self.picture.value = self.at(self.step.value).html
 
     def _words(self, step: int) -> str:
         lines = [f"access {step + 1} of {len(self.trace)}: line {self.trace[step]}"]

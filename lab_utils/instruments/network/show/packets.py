@@ -51,14 +51,6 @@ def hops(messages: Sequence[Message], link: Link) -> list[Hop]:
     return told
 
 
-def link_bytes(played: Sequence[Hop], messages: Sequence[Message]) -> dict[Pair, int]:
-    """Bytes that went over each link."""
-    total: defaultdict[Pair, int] = defaultdict(int)
-    for hop in played:
-        total[hop.link] += messages[hop.message].nbytes
-    return dict(total)
-
-
 def _play(
     messages: Sequence[Message], link: Link, diary: list[tuple[int, int, int, int]] | None
 ) -> tuple[list[int], list[Pair], list[tuple[int, int]]]:

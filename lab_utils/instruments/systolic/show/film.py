@@ -9,7 +9,7 @@ import numpy as np
 
 from lab_utils.instruments.systolic.show.registers import NOTHING, Run, phases, run
 from lab_utils.kit.charts.drawn import Drawing, drawing
-from lab_utils.kit.charts.live import Live, widgets
+from lab_utils.kit.charts.film import StepFilm
 from lab_utils.kit.charts.svg import INK, Texture, document, line, rectangle, text
 from lab_utils.kit.errors import LabError
 
@@ -44,24 +44,17 @@ class Take(NamedTuple):
         return float(self.run.busy.mean())
 
 
-class SystolicFilm(Live):
+class SystolicFilm(StepFilm):
     """The widget that ``systolic_film`` returns; its controls are attributes."""
 
     def __init__(
         self, dataflows: Sequence[str], gemm: Sequence[int], height: int, width: int
     ) -> None:
-        w = widgets()
         self.takes = [take(dataflow, gemm, height, width) for dataflow in dataflows]
         if not self.takes:
             raise LabError("a film needs at least one dataflow: os, ws or is")
         last = max(one.run.cycles for one in self.takes)
-        self.play = w.Play(interval=350, min=1, value=1, max=last, show_repeat=False)
-        self.cycle = w.IntSlider(description="cycle", min=1, max=last, layout={"width": "70%"})
-        w.jslink((self.play, "value"), (self.cycle, "value"))
-        self.picture = w.HTML()
-        self.cycle.observe(lambda _: self._move(), "value")
-        self.widget = w.VBox([w.HBox([self.play, self.cycle]), self.picture])
-        self._move()
+        super().__init__(last, 350, "cycle", first=1)
         # A page without a kernel shows the moment at which most is to be seen.
         self.static = self.at(_telling(self.takes))
 
@@ -69,9 +62,6 @@ class SystolicFilm(Live):
         """The picture of a cycle; they count from 1."""
         words = "\n".join(_words(one, cycle) for one in self.takes)
         return drawing(lambda alone: _svg(self.takes, cycle, words, alone), words, _CAPTION)
-
-    def _move(self) -> None:
-        self.picture.value = self.at(self.cycle.value).html
 
 
 def take(dataflow: str, gemm: Sequence[int], height: int, width: int) -> Take:

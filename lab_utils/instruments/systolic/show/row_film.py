@@ -12,7 +12,7 @@ from lab_utils.instruments.systolic.designs import Conv
 from lab_utils.instruments.systolic.show.row_picture import draw_frame
 from lab_utils.instruments.systolic.show.rows import Element, Ints, Moment, RowArray
 from lab_utils.kit.charts.drawn import Drawing, drawing
-from lab_utils.kit.charts.live import Live, widgets
+from lab_utils.kit.charts.film import StepFilm
 from lab_utils.kit.errors import LabError
 
 _LONGEST = 600  # cycles of a film
@@ -35,21 +35,14 @@ class Frame(NamedTuple):
     """Cycles so far, by what they were for."""
 
 
-class RowFilm(Live):
+class RowFilm(StepFilm):
     """The widget that ``row_film`` returns; its controls are attributes."""
 
     def __init__(self, conv: Conv, height: int, width: int) -> None:
-        w = widgets()
         self.array = _array(conv, height, width)
         self.frames = _frames(self.array)
         last = len(self.frames) - 1
-        self.play = w.Play(interval=700, max=last, show_repeat=False)
-        self.cycle = w.IntSlider(description="cycle", max=last, layout={"width": "70%"})
-        w.jslink((self.play, "value"), (self.cycle, "value"))
-        self.picture = w.HTML()
-        self.cycle.observe(lambda _: self._move(), "value")
-        self.widget = w.VBox([w.HBox([self.play, self.cycle]), self.picture])
-        self._move()
+        super().__init__(last, 700, "cycle")
         self.static = self.at(min(last, self.array.s + self.array.set_rows + self.array.s))
 
     def at(self, cycle: int) -> Drawing:
@@ -59,9 +52,6 @@ class RowFilm(Live):
         return drawing(
             lambda alone: draw_frame(self.array, frame, total, words, alone), words, _CAPTION
         )
-
-    def _move(self) -> None:
-        self.picture.value = self.at(self.cycle.value).html
 
     def _words(self, cycle: int) -> str:
         frame = self.frames[cycle]

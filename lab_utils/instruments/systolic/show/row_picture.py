@@ -32,7 +32,7 @@ def draw_frame(
     ]
     for row in range(array.height):
         for column in range(array.width):
-            body += _wires(array, frame, row, column, wide)
+            body += _wires(frame, row, column, wide)
     for row, elements in enumerate(frame.elements):
         for column, element in enumerate(elements):
             x, y = _corner(row, column, wide)
@@ -132,7 +132,7 @@ def _square(x: float, y: float, words: str, fill: str, framed: bool) -> list[str
     return body
 
 
-def _wires(array: RowArray, frame: Frame, row: int, column: int, wide: float) -> list[str]:
+def _wires(frame: Frame, row: int, column: int, wide: float) -> list[str]:
     """How an input reaches an element, and what it hands up."""
     element, (x, y) = frame.elements[row][column], _corner(row, column, wide)
     body: list[str] = []

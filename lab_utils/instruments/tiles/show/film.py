@@ -9,7 +9,7 @@ from lab_utils.instruments.tiles import Operand
 from lab_utils.instruments.tiles.show.walk import Move, Tile, walk
 from lab_utils.kit.charts.colors import BLUE, GREEN, ORANGE
 from lab_utils.kit.charts.drawn import Drawing, drawing
-from lab_utils.kit.charts.live import Live, widgets
+from lab_utils.kit.charts.film import StepFilm
 from lab_utils.kit.charts.svg import INK, document, rectangle, text
 from lab_utils.kit.errors import LabError
 
@@ -39,32 +39,22 @@ class Frame(NamedTuple):
     step: int
 
 
-class TileFilm(Live):
+class TileFilm(StepFilm):
     """The widget that ``tile_film`` returns; its controls are attributes."""
 
     def __init__(self, orders: Mapping[str, Steps], operands: Sequence[Operand]) -> None:
-        w = widgets()
         self.operands = tuple(operands)
         self.takes = [_take(title, order, self.operands) for title, order in orders.items()]
         if not self.takes or not all(take.moves for take in self.takes):
             raise LabError("a film needs at least one step: (m, n, k), …")
         last = max(len(take.moves) for take in self.takes)
-        self.play = w.Play(interval=250, max=last, show_repeat=False)
-        self.step = w.IntSlider(description="step", max=last, layout={"width": "70%"})
-        w.jslink((self.play, "value"), (self.step, "value"))
-        self.picture = w.HTML()
-        self.step.observe(lambda _: self._move(), "value")
-        self.widget = w.VBox([w.HBox([self.play, self.step]), self.picture])
-        self._move()
+        super().__init__(last, 250)
         self.static = self.at(last)
 
     def at(self, step: int) -> Drawing:
         """The picture of a step."""
         frames = [Frame(take, min(step, len(take.moves))) for take in self.takes]
         return drawing(lambda alone: _svg(frames, self.operands, alone), _words(frames), _CAPTION)
-
-    def _move(self) -> None:
-        self.picture.value = self.at(self.step.value).html
 
 
 def _take(title: str, order: Steps, operands: Sequence[Operand]) -> Take:

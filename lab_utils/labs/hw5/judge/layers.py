@@ -226,14 +226,13 @@ def _layer_look(
             return "The bias also has the output scale: it is added before requantization."
         given = {"input_scale": input_scale, "weight_scale": scale, "earlier": earlier}
         return bias_look(numbers, bias, exact, given)
-    return _m_look(mine, multiplier, input_scale, scale, earlier)
+    return _m_look(mine, multiplier, input_scale, earlier)
 
 
 def _m_look(
     mine: Mapping[str, Any],
     multiplier: float,
     input_scale: float,
-    scale: float,
     earlier: Sequence[tuple[float, float]],
 ) -> str:
     if not 0 <= mine["shift"] <= 200:

@@ -17,16 +17,14 @@ def judge_stationary(case: Case, answer: Sequence[float]) -> list[Finding]:
     findings = []
     for name, mine, wanted in zip(_NAMES, answer, case.wanted["elements"], strict=True):
         if mine != wanted:
-            look = _stationary_wrong(case.given, name, mine, wanted, answer)
+            look = _stationary_wrong(case.given, name, mine, wanted)
             findings.append(
                 Finding(f"{name}: {mine:,} elements", f"{name}: {wanted:,} elements", look)
             )
     return findings
 
 
-def _stationary_wrong(
-    given: Mapping[str, Any], name: str, mine: float, wanted: int, answer: Sequence[float]
-) -> str:
+def _stationary_wrong(given: Mapping[str, Any], name: str, mine: float, wanted: int) -> str:
     keep, (m, n, k), (tm, tn, tk) = given["keep"], given["shape"], given["tiles"]
     whole = {"A": m * k, "B": k * n, "C": m * n}[name[0]]
     parts = {"A": tm * tk, "B": tk * tn, "C": tm * tn}[name[0]]

@@ -9,8 +9,6 @@ from typing import Any
 from lab_utils.instruments.systolic.designs import Conv
 from lab_utils.kit.task import Case, Finding
 
-_SOME = "It is right for some cases, and not for all: what is special here?"
-
 
 def same(mine: float, wanted: float) -> bool:
     """Equal but for rounding."""

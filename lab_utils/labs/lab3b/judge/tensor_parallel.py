@@ -25,7 +25,7 @@ def judge_column(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         wanted = {"out": right["out"].chunk(ranks, -1)[rank], "x": right["x"], **mine}
         if wrong := _first_wrong(told, wanted):
             return [wrong.finding(rank, _column_look(case, rank, wrong, answer))]
-    return _joined(case, answer, (0, 1), right["x"], _COLUMN_COUNT)
+    return _joined(answer, (0, 1), right["x"], _COLUMN_COUNT)
 
 
 _COLUMN_COUNT = (
@@ -69,7 +69,7 @@ def judge_row(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         wanted = {"out": right["out"], **mine, "bias": right["bias"]}
         if wrong := _first_wrong(told, wanted):
             return [wrong.finding(rank, _row_look(case, rank, wrong, right))]
-    return _joined(case, answer, (1, 0), right["out"], _ROW_COUNT)
+    return _joined(answer, (1, 0), right["out"], _ROW_COUNT)
 
 
 _ROW_COUNT = (
@@ -114,7 +114,7 @@ def judge_block(case: Case, answer: Mapping[str, Any]) -> list[Finding]:
         wanted = part_of_block(right, rank, ranks, case.given["heads"])
         if wrong := _first_wrong(told, wanted):
             return [wrong.finding(rank, _block_look(case, wrong))]
-    return _joined(case, answer, (2, 2), right["out"], _BLOCK_COUNT)
+    return _joined(answer, (2, 2), right["out"], _BLOCK_COUNT)
 
 
 _BLOCK_COUNT = (
@@ -205,7 +205,7 @@ def _counts(diary: Sequence[Sequence[Any]]) -> tuple[int, int]:
 
 
 def _joined(
-    case: Case, answer: Mapping[str, Any], counts: tuple[int, int], like: torch.Tensor, look: str
+    answer: Mapping[str, Any], counts: tuple[int, int], like: torch.Tensor, look: str
 ) -> list[Finding]:
     """Whether each rank joined as many all-reduces as it needs, all of the right size."""
     told = (

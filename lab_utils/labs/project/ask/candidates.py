@@ -11,7 +11,8 @@ from lab_utils.kit.answers import a_type, collection, fields_told, mapping, numb
 from lab_utils.kit.errors import BadAnswer
 from lab_utils.labs.graphs.nodes import node_named
 from lab_utils.labs.graphs.replies import given_graph, name_of
-from lab_utils.labs.project.records import Candidate, Rebuild
+from lab_utils.labs.project.records import Rebuild
+from lab_utils.steps.candidate import Candidate
 from lab_utils.steps.kept import kept_values
 from lab_utils.steps.storage import storages
 

@@ -9,7 +9,8 @@ from torch import fx
 
 from lab_utils.kit.task import Borrow, Call
 from lab_utils.labs.project.ask.candidates import fields_of
-from lab_utils.labs.project.records import Candidate, Rebuild, Simulated, record
+from lab_utils.labs.project.records import Rebuild, Simulated, record
+from lab_utils.steps.candidate import Candidate
 
 
 def _by_name(graph: fx.Graph) -> dict[str, fx.Node]:
