@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.home import Home
+from lab_utils.kit.commands import as_path
 from lab_utils.kit.course import read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
@@ -24,7 +25,7 @@ def add_similar(commands: Any) -> None:
         "a hint where to look, and never a verdict.",
     )
     similar.add_argument("lab")
-    similar.add_argument("--into", type=Path, help="the folder that `grade --into` was told")
+    similar.add_argument("--into", type=as_path, help="the folder that `grade --into` was told")
     similar.set_defaults(run=run)
 
 
