@@ -150,6 +150,8 @@ def read_table(path: Path, what: str = "the class list") -> list[list[str]]:
         data = path.read_bytes()
     except OSError as error:
         raise RosterError(f"cannot read {what} {path}: {error.strerror}") from None
+    if b"\0" in data:
+        raise RosterError(f"{path} is not a CSV file: a spreadsheet must be saved as CSV")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:  # a spreadsheet program on Windows
