@@ -6,6 +6,7 @@ warm between tasks; one that must not examine, or cannot any more, is told to le
 
 from __future__ import annotations
 
+import logging
 import queue
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -110,6 +111,8 @@ class Dask:
 
     @contextmanager
     def _client(self) -> Iterator[Client]:
+        # It shows tracebacks of what we tell in a line, as when a scheduler goes.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         with self._start(self._order.home.grades(self._order.lab) / "cluster") as client:
             self._say(f"dask: {client.scheduler.address}, dashboard {client.dashboard_link}")
             if not client.scheduler.address.startswith("tls://"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -187,6 +188,8 @@ def test_nobody_counts_as_examined_once_the_scheduler_is_gone(
         monkeypatch.setattr(Dask, "_look_around", lambda *_: running.close())
         with pytest.raises(LabError, match="scheduler of Dask has gone.* same command goes on"):
             list(Dask(order, on_dask.cluster(str(file), None), print).each(EXAMINED))
+    log = logging.getLogger("distributed.client")
+    assert not log.isEnabledFor(logging.ERROR), "a line of ours is enough"
 
 
 def test_a_verdict_that_does_not_arrive_is_told(
