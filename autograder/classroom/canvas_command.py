@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.home import Home
+from lab_utils.kit.commands import as_path
 from lab_utils.kit.course import read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
@@ -21,14 +22,14 @@ def add_canvas(commands: Any) -> None:
     ways = canvas.add_subparsers(required=True, metavar="WAY")
     fetch = ways.add_parser("fetch", help="hand-ins, class list and upload times into a folder")
     fetch.add_argument("lab")
-    fetch.add_argument("folder", type=Path)
+    fetch.add_argument("folder", type=as_path)
     fetch.set_defaults(run=_fetch)
     send = ways.add_parser("send", help="points into Canvas' gradebook; says first what changes")
     send.add_argument("lab")
     send.add_argument("--yes", action="store_true", help="do it; otherwise only say what changes")
     send.add_argument("--feedback", action="store_true", help="also attach the feedback pages")
-    send.add_argument("--roster", type=Path, help="Canvas' class list, as `grade` was told")
-    send.add_argument("--into", type=Path, help="the folder that `grade --into` was told")
+    send.add_argument("--roster", type=as_path, help="Canvas' class list, as `grade` was told")
+    send.add_argument("--into", type=as_path, help="the folder that `grade --into` was told")
     send.set_defaults(run=_send)
 
 

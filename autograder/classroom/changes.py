@@ -29,31 +29,46 @@ class PointsChange:
     """``other tests``, ``another upload``, ``by hand``, ``lateness``, several of them, or empty."""
 
 
-def changes_since(path: Path, sheets: Sequence[Sheet], rules: str) -> list[PointsChange]:
+def changes_since(path: Path, sheets: Sequence[Sheet]) -> list[PointsChange]:
     """What has changed since ``path`` was written; nothing if it is not there.
 
-    ``rules`` stands for tests, cases and judges.
+    Of who is still to be graded nothing is told.
     """
+    before = _read(path)
     try:
-        before = json.loads(path.read_text(encoding="utf-8"))
         return [
             change
             for sheet in sheets
-            if (old := before["students"].get(sheet.student))
-            for change in _changes(old, sheet, before["rules"] != rules)
+            if not sheet.is_pending and (old := before.get(sheet.student))
+            for change in _changes(old, sheet)
         ]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (KeyError, TypeError):
         return []
 
 
-def keep(path: Path, sheets: Sequence[Sheet], rules: str) -> None:
-    """Write down what the next run compares with."""
-    students = {sheet.student: _kept(sheet) for sheet in sheets}
-    write_private(path, json.dumps({"rules": rules, "students": students}, indent=1))
+def keep(path: Path, sheets: Sequence[Sheet]) -> None:
+    """Write down what the next run compares with; of who is still to be graded, what it did."""
+    before = _read(path)
+    kept = {
+        sheet.student: before.get(sheet.student) if sheet.is_pending else _kept(sheet)
+        for sheet in sheets
+    }
+    known = {student: entry for student, entry in kept.items() if entry}
+    write_private(path, json.dumps(known, indent=1))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What was kept, by student; nothing if there is nothing."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
 
 
 def _kept(sheet: Sheet) -> dict[str, Any]:
     return {
+        "rules": sheet.rules,
         "total": _known(sheet.points),
         "penalty": sheet.penalty,
         "upload": sheet.handed_in,
@@ -61,14 +76,14 @@ def _kept(sheet: Sheet) -> dict[str, Any]:
     }
 
 
-def _changes(old: dict[str, Any], sheet: Sheet, other_rules: bool) -> Iterator[PointsChange]:
+def _changes(old: dict[str, Any], sheet: Sheet) -> Iterator[PointsChange]:
     upload = UPLOAD if old["upload"] != sheet.handed_in else ""
     reasons: dict[str, None] = {}
     for score in sheet.scores:
         before, was_by_hand = old["scores"].get(_key(score), (None, False))
         if before == _points(score):
             continue
-        tests = TESTS if other_rules and not score.by_hand else ""
+        tests = TESTS if old["rules"] != sheet.rules and not score.by_hand else ""
         hand = HAND if score.by_hand or was_by_hand else ""
         why = upload or hand or tests
         reasons[why] = None

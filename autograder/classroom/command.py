@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from autograder.classroom.progress import progress
+from lab_utils.kit.commands import as_path
 from lab_utils.kit.course import read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
@@ -43,10 +44,10 @@ def add_class(parser: argparse.ArgumentParser) -> None:
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
-        "--from", dest="source", type=Path, help="a folder of zips, or an LMS' bulk download"
+        "--from", dest="source", type=as_path, help="a folder of zips, or an LMS' bulk download"
     )
     what.add_argument("--sample", action="store_true", help="grade the lab's sample class")
-    parser.add_argument("--roster", type=Path, help="the class list, students.csv")
+    parser.add_argument("--roster", type=as_path, help="the class list, students.csv")
     parser.add_argument(
         "--only",
         action="append",
@@ -66,11 +67,26 @@ def add_class(parser: argparse.ArgumentParser) -> None:
         help="an upload that was held back, and counts; repeatable",
     )
     parser.add_argument(
-        "--times", type=Path, metavar="CSV", help="when each student uploaded: student,submitted_at"
+        "--times",
+        type=as_path,
+        metavar="CSV",
+        help="when each student uploaded: student,submitted_at",
     )
     parser.add_argument(
-        "--into", type=Path, help="the folder for gradebook, grades and pages; default autograder/"
+        "--into",
+        type=as_path,
+        help="the folder for gradebook, grades and pages; default autograder/",
     )
+
+
+#: Options that only some engines know.
+MEANT_FOR = {
+    "jobs": ("local", "slurm"),
+    "workers": ("dask", "slurm"),
+    "scheduler": ("dask",),
+    "slice_size": ("slurm",),
+    "sbatch": ("slurm",),
+}
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +104,6 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--slice-size",
         type=at_least_one,
-        default=20,
         help="slurm: submissions of one job, so many that its start is worth while; default 20",
     )
     where.add_argument(
@@ -107,6 +122,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.explain and not options.only:
         raise LabError("--explain tells of single students: name them with --only")
+    _must_fit_the_engine(options)
     console = Console()
 
     def say(*lines: str) -> None:
@@ -117,6 +133,15 @@ def run(options: argparse.Namespace) -> int:
 
     examines = local if options.engine == "local" else engine(options, say)
     return carried_out(ordered(options), examines, console, explain=options.explain)
+
+
+def _must_fit_the_engine(options: argparse.Namespace) -> None:
+    """Raises LabError at an option that would be overlooked."""
+    for name, engines in MEANT_FOR.items():
+        if getattr(options, name) and options.engine not in engines:
+            which = " or ".join(f"--engine {engine}" for engine in engines)
+            text = f"--{name.replace('_', '-')} is for {which}"
+            raise LabError(f"{text}, not for --engine {options.engine}: leave one of them out")
 
 
 def ordered(options: argparse.Namespace) -> Any:
@@ -186,7 +211,7 @@ def _isolation(reached: Any) -> list[str]:
 
 def _show(console: Console, outcome: Any) -> None:
     sheets = outcome.sheets
-    later = sum(not (sheet.graded or sheet.trouble or not sheet.folder) for sheet in sheets)
+    later = sum(sheet.is_pending for sheet in sheets)
     before = len(sheets) - outcome.graded - outcome.failed - later
     levels = sorted({sheet.verdict.isolation for sheet in sheets if sheet.verdict})
     noticed = sum(bool(sheet.all_remarks) for sheet in sheets)
@@ -207,6 +232,9 @@ def _show(console: Console, outcome: Any) -> None:
     ):
         if count:
             console.print(f"{count} {what}", soft_wrap=True)
+    for name in outcome.extended_to_nobody:
+        text = f"setup/course.toml has a later date for {name!r}, and nobody in the class list"
+        console.print(f"{text} is called so", soft_wrap=True, markup=False, highlight=False)
     width = max(map(len, outcome.written), default=0)
     for what, path in outcome.written.items():  # whole, however narrow the window: to be copied
         line = f"{what:{width}}  {_short(path)}"
@@ -248,7 +276,6 @@ def cores() -> int:
 
 def at_least_one(text: str) -> int:
     """A number of jobs, from the command line."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
+    if not (text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
+    return int(text)

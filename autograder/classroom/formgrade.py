@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.home import VARIABLE, Home
+from lab_utils.kit.commands import as_path
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
 
@@ -24,7 +25,7 @@ def add_formgrade(commands: Any) -> None:
         description="Opens nbgrader's formgrader on a class that was graded by `grade`.",
     )
     formgrade.add_argument("lab", nargs="?", default="", help="open this one")
-    formgrade.add_argument("--into", type=Path, help="the folder that `grade --into` was told")
+    formgrade.add_argument("--into", type=as_path, help="the folder that `grade --into` was told")
     formgrade.add_argument("--no-browser", action="store_true", help="only tell the address")
     formgrade.add_argument(
         *("--jupyter", "-j"),

@@ -77,6 +77,8 @@ class Outcome:
     graded: int
     """Submissions that were graded in this run; the others had been graded before."""
     written: dict[str, Path]
+    extended_to_nobody: tuple[str, ...] = ()
+    """Names with a later date in the course file that nobody in the class list has."""
 
     @property
     def failed(self) -> int:
@@ -114,6 +116,9 @@ def _grade_class(
     )
     if not rows:
         raise LabError(f"no zip was found in {order.source}")
+    if all(row.is_stranger for row in rows):
+        text = f"none of the {len(rows)} uploads in {order.source} fits anybody in the class list"
+        raise LabError(f"{text}: is it the list of this class?")
     times = read_times(order.times, rows, order.roster) if order.times else {}
     book, ledger = Book(home, lab), Ledger(home, lab)
     book.prepare(order.roster)
@@ -140,7 +145,9 @@ def _grade_class(
         home.grades(lab), sheets, course, course.lab(lab), order.roster, ledger.rules
     )
     graded = sum(sheet.graded for sheet in sheets if sheet.student in todo)
-    return Outcome(sheets, graded, {**written, "gradebook": home.gradebook})
+    called = [name for sheet in sheets for name in (sheet.student, sheet.name)]
+    nobody = course.lab(lab).extended_to_nobody(called) if order.roster else ()
+    return Outcome(sheets, graded, {**written, "gradebook": home.gradebook}, tuple(nobody))
 
 
 def _to_grade(order: Order, rows: Sequence[HandIn], ledger: Ledger, book: Book) -> Iterator[str]:
@@ -183,7 +190,7 @@ def _graded(
             except Exception as error:
                 trouble = _told(error, order)
             folder = order.home.submitted / student / order.lab
-            ledger.note(student, Entry(ledger.key(folder), trouble))
+            ledger.note(student, Entry(ledger.key(folder), trouble, ledger.rules))
             yield student
 
 
@@ -242,6 +249,7 @@ def _sheets(
             trouble=trouble,
             lab=tasks,
             release=row.release,
+            rules=entry.rules if entry else "",
         )
 
 

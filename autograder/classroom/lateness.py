@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 
 from autograder.classroom.home import Home
 from autograder.classroom.remarks import OWN_DATE
@@ -40,6 +40,8 @@ class Lateness:
     """How many of them are late days, which cost nothing."""
     percent: float = 0.0
     """What the others cost, in per cent of the lab's points."""
+    is_least: bool = False
+    """Whether it may be more days: a mark alone says that it was late."""
     costs: Mapping[str, float] = field(default_factory=dict)
     """The same in points, by notebook; no notebook loses more than it has."""
 
@@ -48,7 +50,7 @@ class Lateness:
         """What a student reads; empty if it is in time, or costs nothing by any policy."""
         if not self.days or not (self.free or self.costs):
             return ""
-        known = "Late by" if self.uploaded else "Late, at least by"
+        known = "Late, at least by" if self.is_least else "Late by"
         said = f"{known} {_days(self.days)}"
         if self.free:
             said += f", of which {_days(self.free)} of your late days cost nothing"
@@ -97,8 +99,8 @@ class LateBook:
         days = 0
         if uploaded and due:
             days = (policy or LatePolicy()).days(datetime.fromisoformat(uploaded), due)
-        elif not uploaded and sheet.late and due == self._lab.due:
-            days = 1
+        elif sheet.late and due == self._lab.due:
+            days, lateness = 1, replace(lateness, is_least=True)
         if not days or policy is None:
             return replace(lateness, days=days)
         free = min(days, self._days_left(sheet.student, policy))
@@ -125,21 +127,17 @@ class LateBook:
 
     def write(self, sheets: Sequence[Sheet]) -> None:
         """Tell nbgrader's gradebook."""
-        due = self._lab.due
-        if due is None:
-            return
+        due, names = self._lab.due, {sheet.student: sheet.name for sheet in sheets}
         with Gradebook(self._home.db_url) as book:
-            book.find_assignment(self._lab.id).duedate = _naive(due)
-            for sheet in sheets:
-                try:
-                    submission = book.find_submission(self._lab.id, sheet.student)
-                except MissingEntry:
+            assignment = book.find_assignment(self._lab.id)
+            assignment.duedate = _naive(due) if due else None
+            for submission in assignment.submissions:
+                student = submission.student_id
+                if student not in names:
                     continue
-                own, known = (
-                    self._lab.due_for(sheet.student, sheet.name),
-                    self._known.get(sheet.student),
-                )
-                submission.extension = own - due if own and own != due else None
+                own = self._lab.due_for(student, names[student])
+                known = self._known.get(student)
+                submission.extension = own - due if own and due and own != due else None
                 if known and known.uploaded:
                     submission.timestamp = _naive(datetime.fromisoformat(known.uploaded))
                 for notebook in submission.notebooks:

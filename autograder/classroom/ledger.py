@@ -21,6 +21,8 @@ class Entry:
     """Digest of what was graded and of what it was graded by."""
     trouble: str = ""
     """Why it could not be graded, though there was something to grade."""
+    rules: str = ""
+    """Digest of tests, cases and judges alone."""
 
 
 class Ledger:

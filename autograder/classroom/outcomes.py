@@ -30,7 +30,7 @@ def write_outcomes(
 
     ``rules`` stands for what the class was graded by.
     """
-    changes = changes_since(folder / LAST, sheets, rules)
+    changes = changes_since(folder / LAST, sheets)
     written = {
         "grades": folder / "grades.csv",
         "class report": folder / "report.html",
@@ -48,7 +48,7 @@ def write_outcomes(
     if changes:
         written["changed points"] = folder / "changes.csv"
         write_private(written["changed points"], changes_csv(changes))
-    keep(folder / LAST, sheets, rules)
+    keep(folder / LAST, sheets)
     for path in _left_over(folder, sheets):
         path.unlink()
     return written | {

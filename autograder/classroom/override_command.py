@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from autograder.classroom.home import Home
+from lab_utils.kit.commands import as_path
 from lab_utils.kit.course import read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
@@ -28,7 +29,7 @@ def add_override(commands: Any) -> None:
     override.add_argument("--reason", default="", help="why; it stands in all your tables")
     override.add_argument("--tell", action="store_true", help="students read the reason, too")
     override.add_argument("--remove", action="store_true", help="let the judge decide again")
-    override.add_argument("--into", type=Path, help="the folder that `grade --into` was told")
+    override.add_argument("--into", type=as_path, help="the folder that `grade --into` was told")
     override.set_defaults(run=run)
 
 
@@ -54,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
         raise LabError(f"no class has been graded in {home.path}: run grade first")
     if not options.remove and (options.points is None or not options.reason.strip()):
         raise LabError('say how many points, and why: … 0.5 --reason "the text allows it"')
+    if not options.remove and not 0 <= options.points < math.inf:
+        raise LabError(f"points must be a number of 0 or more, and not {options.points:g}")
     with Gradebook(home.db_url) as book:
         people = [
             _Submitter(one.id, f"{one.first_name or ''} {one.last_name or ''}".strip() or one.id)
@@ -68,8 +71,6 @@ def run(options: argparse.Namespace) -> int:
             overrides.remove(place)
             print(f"{student}, {cell.grade_id}: what the judge says counts again", end="; ")
         else:
-            if options.points < 0:
-                raise LabError("points cannot be less than 0")
             overrides.set(place, options.points, options.reason.strip(), options.tell)
             overrides.apply()
             much = " (more than it is worth)" if options.points > cell.max_points else ""

@@ -26,6 +26,8 @@ MISTAKES = 10
 NAMES = re.compile(r"\w*[\d_]\w*|‹\w+›")
 """Names and numbers, and what stands for the names of a hidden case."""
 SLOWEST = 10
+UNWRITTEN = NotImplementedError.__name__
+"""The error of a cell that was left as it was released."""
 
 
 @dataclass(frozen=True)
@@ -117,13 +119,12 @@ def report_page(
 def _by_task(sheets: Sequence[Sheet], titles: Sequence[Column]) -> Markup:
     rows = []
     for at, column in enumerate(titles):
-        scores = [sheet.scores[at] for sheet in sheets]
+        scores = [sheet.scores[at] for sheet in sheets if not sheet.scores[at].waiting]
         counts = Counter(map(grade, scores))
-        share = (
-            mean(s.points / s.max_points if s.max_points else 1 for s in scores) if scores else 0
-        )
+        shares = [s.points / s.max_points if s.max_points else 1 for s in scores]
         parts = tuple((float(counts[level]), level) for level in ("good", "some", "none"))
-        rows.append(Bar(f"{column.label} {column.title}", parts, f"{share:.0%}"))
+        told = f"{mean(shares):.0%}" if shares else "–"
+        rows.append(Bar(f"{column.label} {column.title}", parts, told))
     return bars(rows, "Students with all, some and no points, and the mean share, for each task")
 
 
@@ -141,7 +142,7 @@ def _mistakes(sheets: Sequence[Sheet]) -> list[Mistake]:
                 for finding in map(cut, case.findings):
                     key = (task.id, NAMES.sub("", finding.look))
                     heading = f"Task {task.id}: {task.title}"
-                    if task.failed_cell:
+                    if task.failed_cell not in ("", UNWRITTEN):
                         key = ("", task.failed_cell)
                         heading = f"A cell did not run: {task.failed_cell}"
                     mistake = found.setdefault(key, Mistake(heading, finding))

@@ -84,6 +84,8 @@ class Sheet:
     """The tasks of the lab, for those on which there is no verdict."""
     release: str = ""
     """The release that it was made from; empty: nobody knows."""
+    rules: str = ""
+    """Digest of the tests, cases and judges by which it was graded."""
     penalty: float = 0.0
     """Points that lateness costs."""
     days_late: int = 0
@@ -123,6 +125,11 @@ class Sheet:
         Where nothing was handed in they are: none. What cannot be read has none that are known.
         """
         return not math.isnan(self.points)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether there is something to grade that nobody has got to yet."""
+        return self.folder is not None and not self.graded and not self.trouble
 
     @property
     def waiting(self) -> bool:

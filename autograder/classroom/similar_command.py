@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.home import Home
+from lab_utils.kit.commands import as_path
 from lab_utils.kit.course import read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
@@ -24,7 +25,7 @@ def add_similar(commands: Any) -> None:
         "a hint where to look, and never a verdict.",
     )
     similar.add_argument("lab")
-    similar.add_argument("--into", type=Path, help="the folder that `grade --into` was told")
+    similar.add_argument("--into", type=as_path, help="the folder that `grade --into` was told")
     similar.set_defaults(run=run)
 
 
@@ -45,15 +46,16 @@ def write_similar(home: Home, lab: str) -> tuple[Path, int]:
     """
     from autograder.classroom.feedback import PAGES
     from autograder.classroom.similarity import pieces_of, similar
-    from autograder.classroom.written import read_books, released_texts
+    from autograder.classroom.written import read_books, released_cells
     from autograder.grading.verdict import write_private
 
     folders = sorted(home.submitted.glob(f"[!.]*/{lab}"))
     if not folders:
         raise LabError(f"nothing of {lab} has been collected in {home.path}: run grade first")
     course = read_course(home.root / "setup" / "course.toml")
-    released = released_texts(home.root, lab)
-    written = {folder.parent.name: pieces_of(read_books(folder), released) for folder in folders}
+    released = released_cells(home.root, lab)
+    texts = frozenset(text for _, text in released)
+    written = {folder.parent.name: pieces_of(read_books(folder), texts) for folder in folders}
     pairs = similar(written, released)
     page = PAGES.get_template("similar.html").render(
         course=course,

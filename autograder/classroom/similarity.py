@@ -94,17 +94,19 @@ def pieces_of(
 
 
 def similar(
-    written: Mapping[str, Mapping[Place, Sequence[tuple[str, str]]]], released: Iterable[str]
+    written: Mapping[str, Mapping[Place, Sequence[tuple[str, str]]]],
+    released: Iterable[tuple[str, str]],
 ) -> list[Pair]:
     """The pairs of students who are alike, the most telling first.
 
-    ``written`` is by student what ``pieces_of`` gives; ``released`` are texts that all were given.
+    ``written`` is by student what ``pieces_of`` gives; ``released`` are the cells that all were
+    given, by kind and text. Names in their code are known to all; a word of their prose is a name
+    that a student has chosen.
     """
     given = list(released)
-    names = {word for text in given for word in re.findall(r"[^\W\d]\w*", text)}
-    ours = {
-        run for text in given for kind in ("code", "markdown") for run in _runs(kind, text, names)
-    }
+    code = [text for kind, text in given if kind == "code"]
+    names = {word for text in code for word in re.findall(r"[^\W\d]\w*", text)}
+    ours = {run for kind, text in given for run in _runs(kind, text, names)}
     pieces = {
         student: {place: _piece(cells, names, ours) for place, cells in places.items()}
         for student, places in written.items()

@@ -9,11 +9,16 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 
-def released_texts(root: Path, lab: str) -> frozenset[str]:
-    """The text of every cell of a lab that students were given."""
+def released_cells(root: Path, lab: str) -> frozenset[tuple[str, str]]:
+    """Every cell of a lab that students were given: its kind (code, markdown) and its text."""
     paths = sorted((root / "notebooks" / lab).glob("*.ipynb"))
     books = [nbformat.read(path, as_version=4) for path in paths]
-    return frozenset(cell.source.strip() for book in books for cell in book.cells)
+    return frozenset((cell.cell_type, cell.source.strip()) for book in books for cell in book.cells)
+
+
+def released_texts(root: Path, lab: str) -> frozenset[str]:
+    """The texts of these cells."""
+    return frozenset(text for _, text in released_cells(root, lab))
 
 
 def read_books(folder: Path | None) -> Mapping[str, NotebookNode]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from autograder.classroom.command import add_class, at_least_one, cores
+from lab_utils.kit.commands import as_path
 
 
 def add_phases(commands: Any) -> None:
@@ -25,7 +25,9 @@ def add_phases(commands: Any) -> None:
         "--slice", type=_slice, default=(1, 1), metavar="i/n", help="of n slices, the i-th; from 1"
     )
     examine.add_argument("--jobs", type=at_least_one, default=cores(), help="submissions at a time")
-    examine.add_argument("--work", type=Path, help=argparse.SUPPRESS)  # another list, by an engine
+    examine.add_argument(
+        "--work", type=as_path, help=argparse.SUPPRESS
+    )  # another list, by an engine
     examine.set_defaults(run=_examine)
 
     report = commands.add_parser(
@@ -37,7 +39,7 @@ def add_phases(commands: Any) -> None:
 
 def _add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lab", help="its id in setup/course.toml")
-    parser.add_argument("--into", type=Path, help="the folder that collect was given")
+    parser.add_argument("--into", type=as_path, help="the folder that collect was given")
 
 
 def _slice(text: str) -> tuple[int, int]:

@@ -24,11 +24,11 @@ def engine(
     Raises:
         LabError: it is not installed here.
     """
-    jobs = options.jobs or 1
     if options.engine == "slurm":
         require_slurm()
-        words = [word for text in options.sbatch for word in shlex.split(text)]
-        array = Array(options.slice_size, options.workers, jobs, tuple(words))
+        words = tuple(word for text in options.sbatch for word in _words(text))
+        size = options.slice_size or Array.size
+        array = Array(size, options.workers, options.jobs or Array.jobs, words)
         return lambda order: nullcontext(Slurm(order, array, say))
     try:
         from autograder.cluster.on_dask import Dask, cluster
@@ -36,4 +36,12 @@ def engine(
         text = "--engine dask needs Dask: .venv/bin/python -m pip install 'dask-jobqueue' bokeh"
         raise LabError(f"{text} ({error})") from error
 
-    return lambda order: nullcontext(Dask(order, cluster(options.scheduler, options.workers), say))
+    start = cluster(options.scheduler, options.workers)
+    return lambda order: nullcontext(Dask(order, start, say))
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise LabError(f"--sbatch={text!r} is not as a shell reads it: {error}") from None

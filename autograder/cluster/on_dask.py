@@ -6,6 +6,7 @@ warm between tasks; one that must not examine, or cannot any more, is told to le
 
 from __future__ import annotations
 
+import logging
 import queue
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -21,6 +22,7 @@ from autograder.classroom.grade import Order
 from autograder.classroom.pool import Examined, NotExamined
 from autograder.cluster import dask_worker
 from autograder.cluster.work import Refused, Work
+from autograder.grading.verdict import verdict_file
 from lab_utils.kit.errors import LabError
 
 PATIENCE = 600.0
@@ -29,13 +31,22 @@ GRACE = 20.0
 """The same if some were there that must not work."""
 LOOK = 5.0
 """Seconds between two looks at who is there."""
+LAG = 60.0
+"""Seconds after which a shared file system shows here what a worker has written: NFS' own."""
 
 Start = Callable[[Path], Client]
 """Makes a client; the folder is for what only we and our workers may read."""
 
 
 def cluster(scheduler: str | None, workers: int | None) -> Start:
-    """How to reach the cluster that ``--scheduler`` names, or to start one on this machine."""
+    """How to reach the cluster that ``--scheduler`` names, or to start one on this machine.
+
+    Raises:
+        LabError: ``workers`` are asked of a cluster that somebody else has started.
+    """
+    if workers and scheduler and not scheduler.isidentifier():
+        text = f"--workers {workers}: whoever started the cluster at {scheduler} starts its workers"
+        raise LabError(f"{text}; leave --workers out, all that are there are used")
 
     def start(private: Path) -> Client:
         if not scheduler:
@@ -63,12 +74,16 @@ def _jobqueue(name: str, workers: int, private: Path) -> object:
     if not hasattr(dask_jobqueue, name):
         raise LabError(f"{name} is no cluster of dask-jobqueue: SLURMCluster, PBSCluster, …")
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
-    made = getattr(dask_jobqueue, name)(
-        security=True,
-        shared_temp_directory=str(private),
-        scheduler_options={"dashboard_address": "127.0.0.1:0"},
-    )
-    made.scale(jobs=workers)
+    try:
+        made = getattr(dask_jobqueue, name)(
+            security=True,
+            shared_temp_directory=str(private),
+            scheduler_options={"dashboard_address": "127.0.0.1:0"},
+        )
+        made.scale(jobs=workers)
+    except (ValueError, RuntimeError, OSError) as error:
+        text = f"{name} does not start: {' '.join(str(error).split())}"
+        raise LabError(f"{text} (its settings: ~/.config/dask/jobqueue.yaml)") from None
     return made
 
 
@@ -96,6 +111,8 @@ class Dask:
 
     @contextmanager
     def _client(self) -> Iterator[Client]:
+        # It shows tracebacks of what we tell in a line, as when a scheduler goes.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         with self._start(self._order.home.grades(self._order.lab) / "cluster") as client:
             self._say(f"dask: {client.scheduler.address}, dashboard {client.dashboard_link}")
             if not client.scheduler.address.startswith("tls://"):
@@ -103,7 +120,7 @@ class Dask:
             try:
                 yield client
             finally:
-                if client.scheduler_info()["workers"]:
+                if client.status == "running" and client.scheduler_info()["workers"]:
                     client.run(dask_worker.close, on_error="ignore")
                 if client.cluster is not None:
                     client.cluster.close()
@@ -131,12 +148,16 @@ class Dask:
             except queue.Empty:
                 self._look_around(client)
                 continue
-            student, error = asked.pop(future), future.exception()
+            student = asked.pop(future)
+            if future.cancelled():  # which nobody does; and no exception is told then
+                text = "the scheduler of Dask has gone, or cannot be reached any more"
+                raise LabError(f"{text}: what was examined counts, the same command goes on")
+            error = future.exception()
             if isinstance(error, dask_worker.Unfit):
                 self._dismiss(client, *error.args)
                 ask(student)
             else:
-                yield student, self._words(error)
+                yield student, self._words(error) or self._unseen(student)
 
     def _dismiss(self, client: Client, worker: str, why: str) -> None:
         """Tell a worker to leave that can do no such work."""
@@ -156,6 +177,17 @@ class Dask:
         if alone > PATIENCE:
             text = f"there has been no worker for {PATIENCE:.0f} s; start some"
             raise LabError(f"{text}, and the same command goes on")
+
+    def _unseen(self, student: str) -> NotExamined | None:
+        """What to say if a verdict that a worker has kept does not arrive here."""
+        path = verdict_file(self._order.home.path, self._order.lab, student)
+        since = time.monotonic()
+        while not path.is_file():
+            if time.monotonic() - since > LAG:
+                text = f"a worker has examined it, but {path} is not to be seen here"
+                return NotExamined(f"{text}: do workers and coordinator share this folder?")
+            time.sleep(0.1)
+        return None
 
     def _words(self, error: BaseException | None) -> Exception | None:
         if isinstance(error, KilledWorker):

@@ -84,6 +84,11 @@ class HandIn:
     release: str = ""
     """The release that it was made from, as the packer noted it; empty: nobody knows."""
 
+    @property
+    def is_stranger(self) -> bool:
+        """Whether there is a class list, and nobody in it has such a name."""
+        return any(remark.kind == RemarkKind.NOT_IN_ROSTER for remark in self.remarks)
+
 
 @dataclass(frozen=True)
 class Bounds:

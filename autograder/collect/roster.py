@@ -24,6 +24,8 @@ ALSO_KNOWN_BY = {"sisuserid", "sisloginid", "loginid", "login", "username", "can
 # An export of Canvas' gradebook has one of these beside ID, which there is Canvas' own number.
 CANVAS_IDS = {"sisuserid", "sisloginid"}
 TEST_STUDENT = "Student, Test"
+TEST_LOGIN = re.compile(r"[0-9a-f]{32,}")
+"""The SIS Login ID that Canvas makes up for the Test Student, if it shows any."""
 NOBODY = "unmatched-"
 """How the ids of those begin who are not in the class list."""
 SAFE_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@=-]{0,99}")
@@ -120,7 +122,7 @@ def read_roster(path: Path) -> Roster:
         }
         canvas = _canvas(header, row) if is_canvas else None
         if canvas and canvas.number.isdigit():
-            if not (canvas.login or canvas.sis_user) and texts["name"] == TEST_STUDENT:
+            if texts["name"] == TEST_STUDENT and _is_made_up(canvas):
                 continue
             also.add(canvas.number)
             texts["id"] = canvas.login or canvas.sis_user or canvas.number
@@ -148,6 +150,8 @@ def read_table(path: Path, what: str = "the class list") -> list[list[str]]:
         data = path.read_bytes()
     except OSError as error:
         raise RosterError(f"cannot read {what} {path}: {error.strerror}") from None
+    if b"\0" in data:
+        raise RosterError(f"{path} is not a CSV file: a spreadsheet must be saved as CSV")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:  # a spreadsheet program on Windows
@@ -164,6 +168,10 @@ def _canvas(header: list[str], row: list[str]) -> CanvasIds:
     texts = {name: text.strip() for name, text in zip(header, row, strict=False)}
     parts = ("id", "sisuserid", "sisloginid", "section")
     return CanvasIds(*(texts.get(part, "") for part in parts))
+
+
+def _is_made_up(canvas: CanvasIds) -> bool:
+    return not canvas.sis_user and (not canvas.login or bool(TEST_LOGIN.fullmatch(canvas.login)))
 
 
 def _student(texts: dict[str, str], also: frozenset[str], canvas: CanvasIds | None) -> Student:

@@ -80,6 +80,8 @@ def find_uploads(
         return _uploads(source, paths, wanted)
     if not source.is_file():
         raise CollectError(f"{source} is not there: give a folder of zips, or a bulk download")
+    if not _is_hand_in([source.name], wanted):
+        raise CollectError(f"{source} is no hand-in: give a folder of zips, or a bulk download")
     try:
         with source.open("rb") as file, open_zip(file, limits) as archive:
             entries = [info for info in archive.infolist() if _is_hand_in(parts_of(info), wanted)]

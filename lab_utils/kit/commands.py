@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from lab_utils.kit.errors import LabError
@@ -14,6 +16,11 @@ OK, DIFFERENT, UNUSABLE = 0, 1, 2
 
 AddCommands = Callable[[Any], None]
 """Adds subcommands to a parser; each sets ``run``, a function of the options."""
+
+
+def as_path(text: str) -> Path:
+    """A path from a command line; of ``make grade FROM=~/x`` some shells leave the ``~`` to us."""
+    return Path(os.path.expanduser(text))
 
 
 def run(

@@ -91,6 +91,9 @@ def _carry_file(path: Path, target: Path, name: str) -> Iterator[Carried]:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, target)
         yield Carried(name)
+    elif target.read_bytes() != path.read_bytes():
+        text = f"another one is there already, and stays; yours stays where it is: {path}"
+        yield Carried(name, skipped=text)
 
 
 def _carry_notebook(

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from lab_utils.kit.commands import as_path
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
 
@@ -17,8 +18,8 @@ def add_commands(commands: Any) -> None:
         help="carry your answers from an older release into a newer one",
         description="Nothing is lost: the older folder stays as it is.",
     )
-    upgrade.add_argument("--from", dest="old", type=Path, help="default: where your work is")
-    upgrade.add_argument("--to", dest="new", type=Path, help="default: the newest one beside it")
+    upgrade.add_argument("--from", dest="old", type=as_path, help="default: where your work is")
+    upgrade.add_argument("--to", dest="new", type=as_path, help="default: the newest one beside it")
     upgrade.set_defaults(run=_upgrade)
 
 

@@ -32,6 +32,14 @@ def export(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("login", "is_there"), [("", False), ("0123456789abcdef" * 2, False), ("tstudent3", True)]
+)
+def test_the_test_student_of_canvas_is_nobody(export: Path, login: str, is_there: bool) -> None:
+    export.write_text(EXPORT.replace('Test",1999,,,', f'Test",1999,,{login},'), encoding="utf-8")
+    assert ("Test Student" in [student.name for student in read_roster(export)]) is is_there
+
+
 def test_ids_are_kept_apart(export: Path) -> None:
     ada, unal = read_roster(export)
     assert (ada.id, ada.name) == ("alovelace3", "Ada Lovelace")

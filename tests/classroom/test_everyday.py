@@ -7,22 +7,27 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from urllib.request import urlopen
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from rich.console import Console
 
+from autograder.classroom import command as grade_command
+from autograder.classroom import grade as grading
 from autograder.classroom.by_hand import answers_in
 from autograder.classroom.chosen import chosen
 from autograder.classroom.explain import explain
 from autograder.classroom.formgrade import server_command
+from autograder.classroom.grade import Order, grade_class
 from autograder.classroom.home import Home
 from autograder.classroom.lateness import Lateness
 from autograder.classroom.overrides import Overrides
 from autograder.classroom.times import read_times
-from autograder.collect import HandIn
+from autograder.collect import HandIn, Roster, Student
 from autograder.grading.verdict import write_private
 from lab_utils.kit.course import read_course
 from lab_utils.kit.course.late import DAY, LatePolicy
@@ -41,6 +46,7 @@ from tests.classroom.test_classroom import (  # noqa: F401  (fixtures)
 from tests.support.browser import jupyter_server
 from tests.support.collect_class import FIRST, put
 from tests.support.sample_course import LAB
+from tests.support.stand_in import stand_in
 
 pytestmark = pytest.mark.usefixtures("own_settings")
 ONLY = ("jdoe3",)
@@ -202,6 +208,27 @@ def test_old_points_against_new_ones_after_a_change_of_tests(
     assert "Changed since the last run" in (run.grades / "report.html").read_text()
 
 
+def test_who_is_still_to_be_graded_is_compared_with_the_last_points_there_were(
+    run: Run,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run()
+    before = run.rows()
+    monkeypatch.setattr("autograder.grading.plan.code_digest", lambda labs: "of other judges")
+    monkeypatch.setattr("tests.support.stand_in.WRONG", "nothing is wrong")
+    run(only=("jdoe3",))
+    with monkeypatch.context() as patch:  # as when the workers have not got to it yet
+        patch.setattr("tests.support.stand_in.StandIn.each", lambda *_: (yield from ()))
+        run()
+    assert not (run.grades / "changes.csv").exists()
+    assert run.rows()["zgarcia7"]["total"] == ""
+    run()
+    name = "zgarcia7,Zoë Ana García Márquez"
+    table = (run.grades / "changes.csv").read_text(encoding="utf-8").splitlines()
+    assert table[1:] == [f"{name},1.1,0,2,other tests", f"{name},total,5,7,other tests"]
+    assert before["zgarcia7"]["total"] == "5"
+
+
 DUE = datetime(2025, 4, 11, 23, 59, tzinfo=UTC)
 
 
@@ -252,6 +279,51 @@ def test_lateness_costs_points_and_nbgraders_own_tools_agree(run: Run, tmp_path:
     with (run.home / "stock.csv").open() as file:
         stock = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
     assert stock == {student: float(row["total"] or 0) for student, row in rows.items()}
+
+
+def test_without_a_due_date_the_mark_of_canvas_counts_whatever_times_are_known(
+    run: Run,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = read_course(run.course / "setup" / "course.toml")
+    lab = replace(real.lab(LAB), late=LatePolicy(percent_per_day=10))
+    known = replace(real, labs={LAB: lab})
+    monkeypatch.setattr("autograder.classroom.grade.read_course", lambda path: known)
+    times = tmp_path / "times.csv"
+    times.write_text(f"id,submitted_at\nloneil1,{DUE.isoformat()}\njdoe3,{DUE.isoformat()}\n")
+    run(times=times)
+    rows = run.rows()
+    cells = ("total", "late", "days_late", "penalty")
+    assert [rows["loneil1"][cell] for cell in cells] == ["1.8", "yes", "1", "0.2"]
+    assert [rows["jdoe3"][cell] for cell in cells] == ["7", "no", "", ""]
+    assert "at least by 1 day" in (run.grades / "feedback" / "loneil1.html").read_text()
+    with Gradebook(f"sqlite:///{run.home}/gradebook.db") as book:
+        assert book.find_submission(LAB, "loneil1").late_submission_penalty == pytest.approx(0.2)
+
+
+@pytest.mark.usefixtures("policy")
+def test_a_later_date_for_nobody_in_the_class_list_is_told(
+    run: Run,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = grading.read_course(run.course)
+    dates = {"García Márquez, Zoë Ana": DUE + DAY, "Doe Jnae": DUE + DAY}
+    dated = replace(known, labs={LAB: replace(known.lab(LAB), extensions=dates)})
+    monkeypatch.setattr("autograder.classroom.grade.read_course", lambda path: dated)
+    outcome = run(only=ONLY)
+    assert outcome.extended_to_nobody == ("Doe Jnae",)
+    told = StringIO()
+    grade_command._show(Console(file=told), outcome)
+    assert "a later date for 'Doe Jnae', and nobody in the class list" in told.getvalue()
+
+
+def test_the_list_of_another_class_is_told_before_anybody_is_graded(run: Run) -> None:  # noqa: F811
+    roster = Roster((Student("x1", "Some", "Body"), Student("x2", "Any", "One")))
+    order = Order(LAB, run.source, Home(run.home, run.course), roster)
+    with pytest.raises(LabError, match="none of the 4 uploads .*: is it the list of this class"):
+        grade_class(order, stand_in)
+    assert not (run.grades / "grades.csv").exists()
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,8 @@ def test_points_are_set_from_the_command_line(
     assert "a typo" in page(graded, "grades.csv")
     for arguments, words in (
         (("ada", "1.1", "0.3"), "say how many points, and why"),
+        (("ada", "1.1", "nan", "--reason", "x"), "a number of 0 or more, and not nan"),
+        (("ada", "1.1", "inf", "--reason", "x"), "a number of 0 or more, and not inf"),
         (("ada", "9.9", "1", "--reason", "x"), "there is no task '9.9'; there is: 1.1, 1.2, q13"),
         (("nobody", "1.1", "1", "--reason", "x"), "nobody called 'nobody'"),
         (("ada", "1.1", "--remove"), "no points were set for lovelace1"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from autograder.classroom.feedback import feedback_page
 from autograder.classroom.remarks import FOR_STUDENTS, IN_OTHER_WORDS, SUSPICIOUS, for_students
-from autograder.classroom.report import _mistakes, report_page
+from autograder.classroom.report import Column, _by_task, _mistakes, report_page
 from autograder.classroom.sheet import Score, Sheet
 from autograder.collect.records import RemarkKind
 from autograder.grading.sandbox.host.job import Trouble
@@ -68,6 +69,21 @@ def test_a_cell_that_failed_is_one_card_for_all_its_tasks() -> None:
     assert cards(sheet("a", *lost), sheet("b", lost[0])) == [
         ("A cell did not run: SyntaxError", "line 1.1 of that cell", 2)
     ]
+
+
+def test_what_was_not_written_yet_is_a_mistake_of_its_task() -> None:
+    left = [task(n, ["Still to be written."], failed="NotImplementedError") for n in ("1.1", "1.2")]
+    assert [heading for heading, _, _ in cards(sheet("a", *left))] == [
+        "Task 1.1: the task 1.1",
+        "Task 1.2: the task 1.2",
+    ]
+
+
+def test_what_waits_for_a_person_counts_in_no_share() -> None:
+    essay = replace(sheet("a", task("1.1")), scores=(Score("01", "t1.1", 0, 1, waiting=True),))
+    read = replace(essay, scores=(Score("01", "t1.1", 1, 1),))
+    for sheets, told in (([essay], ">–<"), ([essay, read], ">100%<")):
+        assert told in str(_by_task(sheets, [Column("q1", "an essay")]))
 
 
 def test_tampering_stands_apart_and_never_on_a_students_page() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from distributed import Client, LocalCluster
 
 from autograder.classroom.grade import Order
 from autograder.classroom.home import Home
+from autograder.classroom.pool import NotExamined
 from autograder.cli import main
 from autograder.cluster import dask_worker, on_dask
 from autograder.cluster.on_dask import Dask
@@ -166,3 +168,51 @@ def test_a_scheduler_that_is_not_there_is_told(
         start(tmp_path)
     with pytest.raises(LabError, match="NowhereCluster is no cluster of dask-jobqueue"):
         on_dask.cluster("NowhereCluster", None)(tmp_path)
+
+
+def test_a_cluster_that_its_settings_do_not_describe_is_told(tmp_path: Path) -> None:
+    import dask
+
+    nothing = dask.config.set({"jobqueue.slurm.cores": None, "jobqueue.slurm.memory": None})
+    with nothing, pytest.raises(LabError, match=r"SLURMCluster does not start: .*jobqueue.yaml"):
+        on_dask.cluster("SLURMCluster", None)(tmp_path)
+
+
+def test_nobody_counts_as_examined_once_the_scheduler_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = Order(LAB, tmp_path, Home(tmp_path / "home"))
+    with ExitStack() as running:
+        file = running.enter_context(scheduler(tmp_path))
+        monkeypatch.setattr(on_dask, "LOOK", 0.2)
+        monkeypatch.setattr(Dask, "_look_around", lambda *_: running.close())
+        with pytest.raises(LabError, match="scheduler of Dask has gone.* same command goes on"):
+            list(Dask(order, on_dask.cluster(str(file), None), print).each(EXAMINED))
+    log = logging.getLogger("distributed.client")
+    assert not log.isEnabledFor(logging.ERROR), "a line of ours is enough"
+
+
+def test_a_verdict_that_does_not_arrive_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Elsewhere:
+        def examine(self, *_: object) -> None:
+            """It writes into a folder of the same name, on a disk of its own."""
+
+    def start(_private: Path) -> Client:
+        about = {"n_workers": 1, "processes": False, "dashboard_address": None}
+        return Client(LocalCluster(**about), set_as_default=False)
+
+    monkeypatch.setattr(dask_worker, "_station", lambda *_: Elsewhere())
+    monkeypatch.setattr(on_dask, "LAG", 0.0)
+    order = Order(LAB, tmp_path, Home(tmp_path / "home"))
+    found = dict(Dask(order, start, print).each(EXAMINED))
+    assert sorted(found) == EXAMINED
+    for error in found.values():
+        assert isinstance(error, NotExamined)
+        assert "do workers and coordinator share this folder" in str(error)
+
+
+def test_workers_are_not_asked_of_a_cluster_that_somebody_else_started() -> None:
+    with pytest.raises(LabError, match="whoever started the cluster at tcp://node1:8786 starts"):
+        on_dask.cluster("tcp://node1:8786", 4)

@@ -121,6 +121,15 @@ def test_without_slurm_this_is_said_before_anything_is_collected(
     assert not (tmp_path / "home").exists()
 
 
+def test_options_for_sbatch_that_no_shell_can_read_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("autograder.cluster.engines.require_slurm", lambda: None)
+    command = ["grade", *arguments(tmp_path, tmp_path / "home"), "--engine", "slurm"]
+    assert main([*command, "--sbatch=--comment='for us"]) == 2
+    assert "No closing quotation" in capsys.readouterr().err
+
+
 class Pretended:
     """A cluster that examines by noting a name; some kill the job that they are in."""
 

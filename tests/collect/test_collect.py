@@ -163,6 +163,10 @@ def test_a_lab_that_is_not_built_and_a_source_that_is_not_there(
 ) -> None:
     with pytest.raises(CollectError, match="nowhere is not there: give a folder of zips"):
         take(source=tmp_path / "nowhere")
+    roster = tmp_path / "students.csv"
+    roster.write_text("id,first_name,last_name\n")
+    with pytest.raises(CollectError, match="students.csv is no hand-in: give a folder of zips"):
+        take(source=roster)
     with pytest.raises(CollectError, match="move it elsewhere"):
         take(source=put(tmp_path / "submitted" / "x", {}) / "..")
     (tmp_path / "setup").mkdir()

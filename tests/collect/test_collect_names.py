@@ -399,6 +399,7 @@ def test_a_class_list_from_an_old_spreadsheet_is_read(tmp_path: Path) -> None:
     [
         ("", "is empty; its first line must be: id,first_name"),
         ("a,b\n1,2\n", ":1: needs columns id, first_name and last_name; has: a, b"),
+        ("PK\x03\x04\0\0", "is not a CSV file: a spreadsheet must be saved as CSV"),
         ("id,first,last\n../x,A,B\n", r":2: id '../x' cannot name a folder"),
         ("id,first,last\nunmatched-a,A,B\n", ":2: id 'unmatched-a' cannot"),
         ("id,first,last\na,A,B\nA,C,D\n", ":3: id 'A' is there twice"),

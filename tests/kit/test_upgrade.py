@@ -152,6 +152,19 @@ def test_what_was_begun_in_the_newer_release_is_kept(releases: tuple[Path, Path]
     assert path.read_bytes() == again
 
 
+def test_a_file_that_is_there_already_stays_and_is_told(
+    releases: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = releases
+    theirs, there = (folder / "notebooks" / "lab0" / "bytes.csv" for folder in releases)
+    for content, told in (("begun\n", True), (theirs.read_text(), False)):
+        there.write_text(content)
+        assert main(["upgrade", "--from", str(old), "--to", str(new)]) == 0
+        assert there.read_text() == content
+        said = "lab0/bytes.csv: another one is there already"
+        assert (said in capsys.readouterr().out) is told
+
+
 def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["upgrade", "--from", str(tmp_path), "--to", str(tmp_path / "no")]) == 2
     assert "is no release" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -95,6 +95,11 @@ class Assignment:
             if _as_words(name) in wanted:
                 return moment
         return self.due
+
+    def extended_to_nobody(self, called: Iterable[str]) -> list[str]:
+        """Names with a later date that are none of those by which the class is ``called``."""
+        known = {_as_words(name) for name in called}
+        return [name for name in self.extensions if _as_words(name) not in known]
 
 
 @dataclass(frozen=True)
