@@ -63,7 +63,7 @@ class Finding:
     Several, with blanks between them, where it may be that of any of them.
     """
     in_public: bool = False
-    """Whether a public case of that task shows it, too: who passes those has not paid for it."""
+    """Whether that task's first public case shows it, too: who passes it has not paid for this."""
 
     def cut(self, most: int) -> Finding:
         """The same in at most so many characters a part."""

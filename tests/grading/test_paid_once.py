@@ -51,7 +51,7 @@ def test_only_what_has_been_paid_for_is_forgiven(
 
 
 @pytest.mark.parametrize("failed", [True, False])
-def test_who_passes_the_public_cases_has_not_paid_for_what_they_show(failed: bool) -> None:
+def test_who_passes_a_public_case_has_not_paid_for_what_it_shows(failed: bool) -> None:
     """Say, for clones that do not wait in a file that is made by a function that passed on it."""
     ruling = Ruling(None, None, None)  # type: ignore[arg-type]
     ruling.charge(["4.1"], in_public=failed)

@@ -42,12 +42,12 @@ class Ruling:
         self._plan, self._judges, self._submission = plan, judges, submission
         self._waste, self._left = WASTE, MOST
         self._paid: set[str] = set()  # tasks that have lost points so far
-        self._paid_in_public: set[str] = set()  # those of which a public case has failed
+        self._paid_in_public: set[str] = set()  # those whose first public case has failed
 
     def charge(self, tasks: Collection[str], in_public: bool) -> None:
         """Note that ``tasks`` lose points: what belongs to them is not paid for again.
 
-        ``in_public`` tells whether their public cases fail.
+        ``in_public`` tells whether they fail on their first public case, too.
         """
         self._paid.update(tasks)
         if in_public:
@@ -120,8 +120,7 @@ class Ruling:
             failed.error if failed else "",
         )
         if points < test.points:
-            in_public = not all(case.passed for case in cases if not case.hidden)
-            self.charge([test.task], in_public)
+            self.charge([test.task], in_public=any(not case.passed for case in cases[:1]))
         return decided, [_said(f"{verdict}\n{note}"), _score(points)]
 
     def _failed_cell(
