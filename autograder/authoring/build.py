@@ -35,6 +35,7 @@ from autograder.authoring.cells import solved_notebook
 from autograder.authoring.frame import add_frame
 from lab_utils.kit.course import Course, Notebook, read_course
 from lab_utils.kit.errors import LabError
+from lab_utils.kit.hand_in.report import points_in_words
 from lab_utils.kit.root import ROOT
 
 EXTRAS = ("images",)  # folders of a lab, beside its notebooks, that students get as they are
@@ -168,12 +169,12 @@ def _check_points(built: NotebookNode, notebook: Notebook, where: str) -> None:
     worth, bonus = points_and_bonus(built)
     if abs(worth - notebook.points) > 1e-6:
         raise LabError(
-            f"{where}: its graded cells are worth {worth:g} points together, but "
+            f"{where}: its graded cells are worth {points_in_words(worth)} together, but "
             f"setup/course.toml says {notebook.points:g}: make them add up"
         )
     if abs(bonus - notebook.bonus) > 1e-6:
         raise LabError(
-            f"{where}: its cells with `bonus` are worth {bonus:g} points together, but "
+            f"{where}: its cells with `bonus` are worth {points_in_words(bonus)} together, but "
             f"setup/course.toml says bonus = {notebook.bonus:g}: make them the same"
         )
 

@@ -17,6 +17,7 @@ from lab_utils.kit.commands import as_path
 from lab_utils.kit.course import read_course
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.root import ROOT
+from lab_utils.kit.task import counted
 
 SAMPLE_HOME = ROOT / "build" / "sample_class"
 ENGINES = ("local", "dask", "slurm")
@@ -216,8 +217,9 @@ def _show(console: Console, outcome: Any) -> None:
     levels = sorted({sheet.verdict.isolation for sheet in sheets if sheet.verdict})
     noticed = sum(bool(sheet.all_remarks) for sheet in sheets)
     console.print(
-        f"{len(sheets)} students, {outcome.graded} graded now, {before} before or with nothing to "
-        f"grade; {noticed} with remarks; isolation: {', '.join(levels) or 'nothing ran'}",
+        f"{counted(len(sheets), 'student')}, {outcome.graded} graded now, "
+        f"{before} before or with nothing to grade; {noticed} with remarks; "
+        f"isolation: {', '.join(levels) or 'nothing ran'}",
         soft_wrap=True,
     )
     if later:
