@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nbformat.notebooknode import NotebookNode
 
-from autograder.classroom.feedback import cut, points
+from autograder.classroom.feedback import cut, heading, points
 from autograder.classroom.home import Home
 from autograder.classroom.sheet import Score, Sheet
 from autograder.classroom.written import read_books, released_texts
@@ -47,16 +47,15 @@ def _lines(sheet: Sheet, home: Home, lab: str) -> Iterator[str]:
     said = _errors(verdict_file(home.path, lab, sheet.student).with_suffix(".cells"))
     for score in sheet.scores:
         yield ""
-        yield from _cell(sheet.task(score), score)
+        yield from _cell(heading(sheet, score), sheet.task(score), score)
         if score.notebook in books:
             errors = said.get(score.notebook, {})
             yield from _written(books[score.notebook], score, errors, released)
 
 
-def _cell(task: TaskVerdict | None, score: Score) -> Iterator[str]:
-    heading = f"Task {task.id}: {task.title}" if task and task.title else score.grade_id
+def _cell(called: str, task: TaskVerdict | None, score: Score) -> Iterator[str]:
     got = "waits for a person" if score.waiting else points(score.points)
-    yield f"{heading}: {got} of {points(score.max_points)}  [{score.notebook}, {score.grade_id}]"
+    yield f"{called}: {got} of {points(score.max_points)}  [{score.notebook}, {score.grade_id}]"
     if not math.isnan(score.judged):
         yield f"  judged     : {points(score.judged)}"
     if score.override:

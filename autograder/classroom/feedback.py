@@ -113,7 +113,7 @@ def _part(sheet: Sheet, score: Score) -> Part:
     task = sheet.task(score)
     chart = task.chart if task else None
     return Part(
-        heading=f"Task {task.id}: {task.title}" if task else score.grade_id,
+        heading=heading(sheet, score),
         grade=grade(score),
         says=_says(score),
         words=_words(task) if task else "",
@@ -123,6 +123,12 @@ def _part(sheet: Sheet, score: Score) -> Part:
         picture=lines_chart(chart) if chart else None,
         caption=chart.title if chart else "",
     )
+
+
+def heading(sheet: Sheet, score: Score) -> str:
+    """What a graded cell is called: a task of the judge, a question, or by its own name."""
+    task = sheet.task(score)
+    return f"Task {task.id}: {task.title}" if task else score.title or score.grade_id
 
 
 def _says(score: Score) -> str:

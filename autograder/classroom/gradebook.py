@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import math
 import os
+import re
 import warnings
 from contextlib import suppress
 from dataclasses import replace
 
 import nbformat
 from alembic.script import ScriptDirectory
+from nbformat.notebooknode import NotebookNode
 from nbgrader.api import (
     Base,
     BaseCell,
@@ -43,6 +45,9 @@ from lab_utils.kit.errors import LabError
 
 # nbgrader makes submissions in a way of which SQLAlchemy warns each time.
 warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
+
+
+HEADING = re.compile(r"^#+ +(.+?)(?: *\([^()]*\))? *$", re.MULTILINE)
 
 
 def make_empty(url: str) -> None:
@@ -137,11 +142,12 @@ class Book:
                 if marks.get("grade") or marks.get("task"):
                     score = Score(path.stem, marks["grade_id"], 0.0, marks["points"])
                     is_bonus = bool(cell.metadata.get(TASK, {}).get("bonus"))
-                    found.append(replace(score, is_bonus=is_bonus))
+                    found.append(replace(score, is_bonus=is_bonus, title=_title(cell)))
         return found
 
     def scores(self) -> dict[str, tuple[Score, ...]]:
         """The points of each student who has a submission, in the order of ``cells``."""
+        cells = self.cells()
         with Gradebook(self._home.db_url) as book:
             lab = book.find_assignment(self._lab).id
             grades, comments = (
@@ -168,7 +174,7 @@ class Book:
                         grades.get((student, *_key(cell))),
                         comments.get((student, *_key(cell))),
                     )
-                    for cell in self.cells()
+                    for cell in cells
                 )
                 for student in sorted({student for student, _, _ in grades})
             }
@@ -183,6 +189,12 @@ class Book:
         log.addHandler(logging.FileHandler(self.log, encoding="utf-8", delay=True))
         log.setLevel(logging.ERROR)  # it warns of each locked cell that gets its hidden tests
         log.propagate = False
+
+
+def _title(cell: NotebookNode) -> str:
+    """The heading of a question, without what stands behind it in parentheses; empty: none."""
+    found = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
+    return found[1] if found else ""
 
 
 def _key(cell: Score) -> tuple[str, str]:

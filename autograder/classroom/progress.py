@@ -19,7 +19,7 @@ EVERY = 60.0
 @contextmanager
 def progress(console: Console, title: str = "graded", every: float = EVERY) -> Iterator[Tell]:
     """Shows how far it is, as long as the block runs; ``title`` is what it is at the end."""
-    with _bar(console, title) if console.is_terminal else _lines(console, every) as tell:
+    with _bar(console, title) if console.is_terminal else _lines(console, title, every) as tell:
         yield tell
 
 
@@ -40,9 +40,9 @@ def _bar(console: Console, title: str) -> Iterator[Tell]:
 
 
 @contextmanager
-def _lines(console: Console, every: float) -> Iterator[Tell]:
+def _lines(console: Console, title: str, every: float) -> Iterator[Tell]:
     """Lines go on when nothing is finished for long: whoever reads a log sees that it lives."""
-    state = {"done": 0, "of": 0}
+    done_of = (0, 0)
     started = time.monotonic()
     over = threading.Event()
 
@@ -51,29 +51,34 @@ def _lines(console: Console, every: float) -> Iterator[Tell]:
 
     def tick() -> None:
         while not over.wait(every):
-            say(_words(state["done"], state["of"], time.monotonic() - started))
+            seconds = time.monotonic() - started
+            say(_words(*done_of, seconds, title) + _left(*done_of, seconds))
 
     def tell(student: str, done: int, of: int) -> None:
-        if not state["of"]:
-            say(f"grading {of}")
-        state.update(done=done, of=of)
+        nonlocal done_of
+        if not done_of[1]:
+            say(f"{of} to be {title}")
+        done_of = done, of
 
     ticking = threading.Thread(target=tick, daemon=True)
     ticking.start()
     try:
         yield tell
-        if state["of"]:
-            say(_words(state["done"], state["of"], time.monotonic() - started))
+        if done_of[1]:
+            say(_words(*done_of, time.monotonic() - started, title))
     finally:
         over.set()
         ticking.join()
 
 
-def _words(done: int, of: int, seconds: float) -> str:
+def _words(done: int, of: int, seconds: float, title: str) -> str:
     if not of:
         return f"collecting, for {_long(seconds)}"
-    left = f", about {_long(seconds / done * (of - done))} left" if 0 < done < of else ""
-    return f"{done} of {of} graded in {_long(seconds)}{left}"
+    return f"{done} of {of} {title} in {_long(seconds)}"
+
+
+def _left(done: int, of: int, seconds: float) -> str:
+    return f", about {_long(seconds / done * (of - done))} left" if 0 < done < of else ""
 
 
 def _long(seconds: float) -> str:

@@ -58,7 +58,9 @@ def columns(sheets: Sequence[Sheet]) -> list[Column]:
     found = []
     for score in sheets[0].scores if sheets else ():
         task = titles.get((score.notebook, score.grade_id))
-        label, title = (task.id, task.title) if task else (score.grade_id, score.notebook)
+        label, title = score.grade_id, score.title or score.notebook
+        if task:
+            label, title = task.id, task.title
         found.append(Column(label, title + " (bonus)" * score.is_bonus))
     return found
 

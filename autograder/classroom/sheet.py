@@ -48,6 +48,8 @@ class Score:
     waiting: bool = False
     """Whether it is still to be graded by hand."""
     comment: str = ""
+    title: str = ""
+    """What a question is called; empty: it has no heading, or is a task of the judge."""
     is_bonus: bool = False
     """Whether it counts beyond what the lab is worth."""
     by_hand: bool = False

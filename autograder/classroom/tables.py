@@ -107,7 +107,8 @@ def _test(sheet: Sheet, score: Score) -> dict[str, Any]:
         for finding in case.findings
     ]
     return {
-        "name": (task.title if task else score.grade_id) + " (bonus)" * score.is_bonus,
+        "name": (task.title if task else score.title or score.grade_id)
+        + " (bonus)" * score.is_bonus,
         "number": task.id if task else score.grade_id,
         "score": score.points,
         "max_score": score.max_points,

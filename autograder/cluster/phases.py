@@ -65,7 +65,7 @@ def collect(options: argparse.Namespace) -> int:
     """Collect a class, note what is to be examined, and tell what the collector has to say."""
     order = ordered(options)
     posted = Posted(order, options.roster)
-    code = carried_out(order, lambda _: nullcontext(posted), title="collected")
+    code = carried_out(order, lambda _: nullcontext(posted), title="examined")
     if posted.left is None:
         list(posted.each([]))  # an earlier list is over
     place = f" --into {order.home.path}" if order.home.path != ROOT / "autograder" else ""

@@ -24,6 +24,7 @@ from autograder.classroom.pool import Examined, NotExamined
 from autograder.cluster.examine import refusals
 from autograder.cluster.slurm_queue import Queue
 from autograder.cluster.work import Refused, Work, sliced
+from lab_utils.kit.task import counted
 
 POLL = 2.0
 """Seconds between two looks."""
@@ -149,7 +150,8 @@ class Slurm:
             job = self._queue.submit(script, f"1-{count}{limit}", [*options, *array.options])
         except Refused as error:
             raise Refused(f"{error}; {self._reasons()}" if self._refused else str(error)) from None
-        self._say(f"slurm: job {job}, {len(students)} submissions in {count} slices")
+        what = f"{counted(len(students), 'submission')} in {counted(count, 'slice')}"
+        self._say(f"slurm: job {job}, {what}")
         return {f"{job}_{number}": work.share(number, count) for number in range(1, count + 1)}
 
     def _has_refused(self, task: str) -> bool:

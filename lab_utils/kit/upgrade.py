@@ -17,6 +17,7 @@ from typing import Any
 
 from lab_utils.kit.course.releases import MARK, OURS, UPGRADED
 from lab_utils.kit.files import write_whole
+from lab_utils.kit.task import counted
 
 Cell = dict[str, Any]
 NOTE = Path("setup", "release.json")
@@ -44,8 +45,8 @@ class Carried:
     """Why nothing was done."""
 
     def __str__(self) -> str:
-        said = [f"{len(self.answers)} answers"] if self.answers else []
-        said += [f"{self.own_cells} cells of your own"] if self.own_cells else []
+        said = [counted(len(self.answers), "answer")] if self.answers else []
+        said += [f"{counted(self.own_cells, 'cell')} of your own"] if self.own_cells else []
         lines = [f"{self.name}: {self.skipped or ' and '.join(said) or 'a file'}"]
         if self.changed:
             lines.append(

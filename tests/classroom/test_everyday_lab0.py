@@ -106,6 +106,8 @@ def test_all_that_led_to_the_points_is_told(
     monkeypatch.setenv("AUTOGRADER_HOME", "")
     assert main(command(graded, "--only", "synt", "--explain")) == 0
     told = capsys.readouterr().out
+    assert "\nQuestion 1.3: does it fit?: waits for a person of 0.25" in told
+    assert "<h3>Question 1.3: does it fit?</h3>" in page(graded, "feedback/syntax1.html")
     for words in ("Sam Syntax (syntax1)", f"made from  : {RELEASE}", "it failed: SyntaxError"):
         assert words in told
     assert "    | def tensor_bytes(shape, dtype:" in told

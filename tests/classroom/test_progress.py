@@ -7,7 +7,7 @@ import time
 
 from rich.console import Console
 
-from autograder.classroom.progress import _words, progress
+from autograder.classroom.progress import _left, _words, progress
 
 
 def test_without_a_terminal_there_are_lines() -> None:
@@ -17,7 +17,7 @@ def test_without_a_terminal_there_are_lines() -> None:
         for done in range(1, 201):
             tell(f"student {done}", done, 200)
     first, last = said.getvalue().splitlines()
-    assert first == "grading 200"
+    assert first == "200 to be graded"
     assert last.startswith("200 of 200 graded in")
 
 
@@ -32,9 +32,18 @@ def test_lines_go_on_while_nothing_is_finished() -> None:
 
 
 def test_the_rest_is_estimated_from_what_was_done() -> None:
-    assert _words(0, 0, 5) == "collecting, for 5 s"
-    assert _words(10, 60, 120) == "10 of 60 graded in 2 min 0 s, about 10 min 0 s left"
-    assert _words(60, 60, 61) == "60 of 60 graded in 1 min 1 s"
+    assert _words(0, 0, 5, "graded") == "collecting, for 5 s"
+    assert _words(10, 60, 120, "stored") == "10 of 60 stored in 2 min 0 s"
+    assert _left(10, 60, 120) == ", about 10 min 0 s left"
+    assert _left(0, 60, 120) == _left(60, 60, 120) == ""
+
+
+def test_nothing_is_estimated_once_it_is_over() -> None:
+    said = io.StringIO()
+    with progress(Console(file=said), "stored", every=3600) as tell:
+        tell("Ada", 8, 24)
+    assert said.getvalue().splitlines()[-1].startswith("8 of 24 stored in ")
+    assert "left" not in said.getvalue()
 
 
 def test_in_a_terminal_there_is_a_bar() -> None:

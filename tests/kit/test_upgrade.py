@@ -129,7 +129,7 @@ def test_a_student_goes_on_in_the_newer_release(
     assert with_work(old.parent, new) == old
     assert main(["upgrade", "--to", str(new)]) == 0
     said = capsys.readouterr().out
-    assert f"lab0/{NAME}.ipynb: 1 answers" in said
+    assert f"lab0/{NAME}.ipynb: 1 answer\n" in said
     assert "the text that you were given is another one now: t11" in said
     made = json.loads((new / "notebooks" / "lab0" / f"{NAME}.ipynb").read_text())
     assert MINE in texts(made)
