@@ -54,7 +54,7 @@ def test_text_and_course_file_must_agree(course: Path) -> None:
     with pytest.raises(LabError, match=r"worth 3 points together, but .* says 4"):
         build(course)
     write(path, text.replace("bonus = 1", "bonus = 2"))
-    with pytest.raises(LabError, match=r"with `bonus` are worth 1 points .* says bonus = 2"):
+    with pytest.raises(LabError, match=r"with `bonus` are worth 1 point together.* says bonus = 2"):
         build(course)
     write(path, text.replace("bonus = 1", "bonus = -1"))
     with pytest.raises(CourseError, match="cannot be less than 0"):

@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -168,13 +170,16 @@ def _settle(settings: Path) -> None:
 
 
 def _address(server: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
-    """Where the server listens; it notes it in its runtime folder once it does."""
+    """Where the server listens: it notes that in its runtime folder, on a busy machine too soon."""
     end = time.monotonic() + 60
     while server.poll() is None and time.monotonic() < end:
         for path in runtime.glob("jpserver-*.json"):
             try:
-                return json.loads(path.read_text())["url"]
-            except (ValueError, KeyError):  # still being written
+                address: str = json.loads(path.read_text())["url"]
+                place = urlsplit(address)
+                socket.create_connection((place.hostname, place.port), 10).close()
+                return address
+            except (OSError, ValueError, KeyError):  # still being written, or not listening yet
                 continue
         time.sleep(0.1)
     pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-2000:]}", pytrace=False)

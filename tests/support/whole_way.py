@@ -128,8 +128,8 @@ def grade(
     repository: Path, lab: str, uploads: Path, into: Path
 ) -> tuple[Path, dict[str, dict[str, str]]]:
     """Grade what was uploaded; the folder of the outcomes, and the rows of grades.csv by name."""
-    names = ("--from", str(uploads), "--into", str(into))
-    python("autograder", "grade", lab, *names, cwd=into.parent, code=repository)
+    options = ("--from", str(uploads), "--into", str(into), "--jobs", "1")
+    python("autograder", "grade", lab, *options, cwd=into.parent, code=repository)
     (table,) = into.rglob("grades.csv")
     with table.open(encoding="utf-8") as file:
         return table.parent, {row["name"]: row for row in csv.DictReader(file)}
