@@ -26,14 +26,21 @@ def asked_in_parts(ask: Ask) -> Ask:
     return ask_each
 
 
+def parts_of(case: Case) -> list[Case]:
+    """Each part of a case as a case of its own; the case itself if it has none."""
+    if PARTS not in case.given:
+        return [case]
+    told = zip(case.given[PARTS], case.wanted[PARTS], strict=True)
+    return [Case(case.name, given, wanted) for given, wanted in told]
+
+
 def judged_in_parts(judge: Judge) -> Judge:
     """The same judge; of a case with parts, what is wrong with the first that is wrong."""
 
     def judge_each(case: Case, answer: Any) -> list[Finding]:
         if PARTS not in case.given:
             return judge(case, answer)
-        told = zip(case.given[PARTS], case.wanted[PARTS], answer, strict=True)
-        found = (judge(Case(case.name, given, wanted), part) for given, wanted, part in told)
+        found = (judge(part, told) for part, told in zip(parts_of(case), answer, strict=True))
         return next(filter(None, found), [])
 
     return judge_each

@@ -29,6 +29,7 @@ from autograder.collect import Student
 from autograder.grading.hidden import hidden_of
 from autograder.grading.sandbox.inside.usage import look, proportional
 from lab_utils.kit.course import read_course
+from lab_utils.kit.parts import parts_of
 from tests.benchmarks import Row, progress
 from tests.benchmarks.peers import OtterRun, Spent, StockNbgrader, otter_test, spent_on
 from tests.labs.lab4a.catalogue import RIGHT, WRONG
@@ -214,7 +215,8 @@ def _otter_tests() -> dict[str, str]:
     code = [
         f">>> tensor_bytes({tuple(case.given['shape'])!r}, {case.given['dtype']!r})"
         f" == {case.wanted['nbytes']}\nTrue"
-        for case in calls
+        for asked in calls
+        for case in parts_of(asked)
     ]
     rows = {name: str(nbytes) for name, (_, nbytes) in table.wanted["rows"].items()}
     read = (
