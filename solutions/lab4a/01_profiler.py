@@ -456,13 +456,13 @@ def peak_breakdown(graph: fx.Graph) -> Peak:
 
 # %% shows
 predict(
-    "During which part of the training step is the peak held?",
+    "Each weight gets a gradient as large as itself. What part of the peak are these gradients?",
     {
-        "early in forward": "Forward has hardly made anything yet: activations still pile up.",
-        "where forward turns into backward": "All activations are there, and none is free yet.",
-        "in the update of the weights": "All gradients are there, but the activations are gone.",
+        "less than a hundredth": "Backward has only begun: nearly all of them are still to come.",
+        "as many bytes as the weights": "So it is in the end. How many are there at the peak?",
+        "about a third": "Perhaps at the end of backward, when the activations are gone. And before?",
     },
-    right="where forward turns into backward",
+    right="less than a hundredth",
 )
 
 # %% test=t14_check points=1 check=1.4
