@@ -51,7 +51,7 @@ _PICTURES = "from lab_utils.kit.charts.drawn import open_books; open_books()"
 _LEFT_OUT: Output = {
     "output_type": "stream",
     "name": "stdout",
-    "text": "[This cell only shows what the others made, so it did not run here.]\n",
+    "text": "[Nothing that is graded needs this cell, so it did not run here.]\n",
 }
 CellOutputs = dict[str, Any]
 """``outputs`` and ``execution_count`` of a cell, in the form of nbformat 4."""
