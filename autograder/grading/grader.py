@@ -28,7 +28,7 @@ from autograder.grading.judge.judges import Judges
 from autograder.grading.judge.ruling import Ruling, nothing, shown_score
 from autograder.grading.plan import LabPlan, NotebookPlan, keyed_cells
 from autograder.grading.sandbox import Executor, Isolation, Job, Limits, Result
-from autograder.grading.sandbox.host.cut import Cut, Kit, all_of
+from autograder.grading.sandbox.host.cut import PACKAGE, Cut, Kit, all_of
 from autograder.grading.sandbox.host.job import Output
 from autograder.grading.sandbox.host.limits import most_of
 from autograder.grading.sandbox.host.pool import PRELOAD
@@ -42,6 +42,7 @@ from autograder.grading.verdict import (
     write_private,
 )
 from autograder.remark import Remark
+from lab_utils.kit.course import read_course
 from lab_utils.kit.files import MARK
 from lab_utils.kit.lab import handed_in, lab_called, lab_of
 
@@ -122,7 +123,7 @@ class Grader:
     def __enter__(self) -> Grader:
         with ExitStack() as stack:
             stack.callback(self._judges.close)
-            self._judges.begin()  # while the sandboxes start
+            self._judges.begin(self.plan.labs)  # while the sandboxes start
             stack.enter_context(self.executor)
             self._open = stack.pop_all()
         return self
@@ -217,7 +218,9 @@ def kit_of(part: NotebookPlan) -> Kit:
 
 def _kits(plan: LabPlan) -> dict[str, Kit]:
     """The kit of each notebook; those with the same cut share one, and what they import."""
+    others = _others(plan)
     own = {part.name: kit_of(part) for part in plan.notebooks}
+    own = {name: replace(kit, cut=kit.cut | others) for name, kit in own.items()}
     imports: dict[Kit, dict[str, None]] = {}
     for kit in own.values():
         imports.setdefault(replace(kit, imports=()), {}).update(dict.fromkeys(kit.imports))
@@ -225,6 +228,13 @@ def _kits(plan: LabPlan) -> dict[str, Kit]:
         name: replace(kit, imports=tuple(imports[replace(kit, imports=())]))
         for name, kit in own.items()
     }
+
+
+def _others(plan: LabPlan) -> Cut:
+    """The labs of the course that a plan has nothing to do with: no notebook of it needs them."""
+    used = {plan.id, *plan.labs}
+    folders = (PACKAGE / "labs" / name for name in read_course().labs if name not in used)
+    return Cut(frozenset(f"labs/{folder.name}" for folder in folders if folder.is_dir()))
 
 
 def _peers(plan: LabPlan) -> list[Path]:

@@ -117,11 +117,13 @@ def operator_name(node: fx.Node) -> str:
 
 def operator_word(node: fx.Node) -> str:
     """What stands in a box: ``MM`` for ``aten.mm.default``, the kind for a placeholder."""
-    if node.op == "placeholder":
-        return str(kind(node))
-    name = operator_name(node)
-    words = name.split(".")  # library, operator, overload
-    return (words[1] if len(words) == 3 else name).upper()
+    return str(kind(node)) if node.op == "placeholder" else word_of(operator_name(node))
+
+
+def word_of(operator: str) -> str:
+    """``MM`` for ``aten.mm.default``."""
+    words = operator.split(".")  # library, operator, overload
+    return (words[1] if len(words) == 3 else operator).upper()
 
 
 def is_opaque(graph: fx.Graph) -> bool:

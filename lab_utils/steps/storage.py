@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from math import prod
 from types import SimpleNamespace
@@ -42,12 +41,15 @@ _BAGS = {aten._embedding_bag.default, aten._embedding_bag_forward_only.default}
 _RUNNING_STATISTICS = {aten.native_batch_norm.default: ("running_mean", "running_var")}
 
 
-@dataclass(frozen=True)
-class Storage:
-    """A piece of memory: the node that allocates it, and which of its outputs it is."""
+class _Place(NamedTuple):
+    """A tuple is hashed and compared without Python's help, and memory is looked up all the time."""
 
     owner: fx.Node
     index: int
+
+
+class Storage(_Place):
+    """A piece of memory: the node that allocates it, and which of its outputs it is."""
 
     @cached_property
     def nbytes(self) -> int:
@@ -64,11 +66,12 @@ class Storage:
     @property
     def kind(self) -> Kind:
         """What the value in it is for; outputs of one operator may be for different things."""
-        if isinstance(self.owner.meta.get("val"), tuple):
-            for taken in self.owner.users:
-                if taken.target is operator.getitem and taken.args[1] == self.index:
+        owner, index = self
+        if isinstance(owner.meta.get("val"), tuple):
+            for taken in owner.users:
+                if taken.target is operator.getitem and taken.args[1] == index:
                     return kind(taken)
-        return kind(self.owner)
+        return kind(owner)
 
 
 def _is_cut(node: fx.Node, index: int) -> bool:
@@ -267,27 +270,31 @@ def dependencies(graph: fx.Graph) -> dict[fx.Node, list[fx.Node]]:
 def overwrite_order(graph: fx.Graph) -> dict[fx.Node, list[fx.Node]]:
     """The dependencies that come from overwritten memory and random numbers alone."""
     memory = storages(graph)
-    changed = overwritten_memory(graph, memory)
+    written = {
+        node: {s for target in targets for s in memory[target]}
+        for node in graph.nodes
+        if (targets := overwritten_inputs(node))
+    }
+    changed = set().union(*written.values())
     writer: dict[Storage, fx.Node] = {}
     readers: dict[Storage, list[fx.Node]] = {}
     last_random: fx.Node | None = None
     before: dict[fx.Node, list[fx.Node]] = {}
     for node in graph.nodes:
-        before[node] = []
-        writes = {s for target in overwritten_inputs(node) for s in memory[target]}
-        if node.op != "placeholder" and changed:
-            touched = {s for n in node.all_input_nodes for s in memory[n] if s in changed}
-            for storage in sorted(touched | writes, key=lambda s: (s.owner.name, s.index)):
-                if storage in writer:
-                    before[node].append(writer[storage])
-                if storage in writes:
-                    before[node] += readers.pop(storage, [])
-                    writer[storage] = node
-                else:
-                    readers.setdefault(storage, []).append(node)
+        order: list[fx.Node] = []
+        writes = written.get(node, set())
+        touched = {s for n in node.all_input_nodes for s in memory[n] if s in changed} | writes
+        for storage in sorted(touched, key=lambda s: (s.owner.name, s.index)):
+            if storage in writer:
+                order.append(writer[storage])
+            if storage in writes:
+                order += readers.pop(storage, [])
+                writer[storage] = node
+            else:
+                readers.setdefault(storage, []).append(node)
         if is_random(node):
             if last_random is not None:
-                before[node].append(last_random)
+                order.append(last_random)
             last_random = node
-        before[node] = [n for n in dict.fromkeys(before[node]) if n is not node]
+        before[node] = [n for n in dict.fromkeys(order) if n is not node]
     return before

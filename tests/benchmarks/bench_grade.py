@@ -142,7 +142,8 @@ def benchmarks() -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
         folder = Path(temporary)
         yield from _against_nbgrader(folder)
-        yield from _without_torch(folder)
+        if SMALL:
+            yield from _without_torch(folder)
         if CLASS:
             yield from _larger(folder)
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock, Thread
 from typing import Any
@@ -59,11 +59,11 @@ class _Judge:
         Raises:
             JudgeFailed: it does not come up.
         """
-        self.is_starting = True
+        was_starting, self.is_starting = self.is_starting, True
         try:
             self._start()
         finally:
-            self.is_starting = False
+            self.is_starting = was_starting
 
     def _try(self, request: bytes, seconds: float) -> Any:
         if self._process is None:
@@ -162,15 +162,21 @@ class Judges:
                 self._known.popitem(last=False)
         return answer
 
-    def begin(self) -> None:
-        """Start a process without waiting for it: whoever asks first finds it there, or waits."""
+    def begin(self, labs: Iterable[str]) -> None:
+        """Start a process without waiting for it: whoever asks first finds it there, or waits.
+
+        What it takes to judge ``labs`` is loaded then, too.
+        """
         with self._lock:
             self._all.append(_Judge())
-        Thread(target=self._prepare, args=(self._all[-1],), daemon=True).start()
+        Thread(target=self._prepare, args=(self._all[-1], tuple(labs)), daemon=True).start()
 
-    def _prepare(self, judge: _Judge) -> None:
-        with suppress(JudgeFailed):  # which is told to whoever asks
-            judge.start()
+    def _prepare(self, judge: _Judge, labs: Sequence[str]) -> None:
+        judge.is_starting = True
+        with suppress(JudgeFailed, Undecided):  # which is told to whoever asks
+            for lab in labs:
+                judge.ask(json.dumps({"lab": lab, "do": "prepare"}).encode(), STARTING)
+        judge.is_starting = False
         with self._lock:
             if self._closed:
                 judge.stop()

@@ -7,6 +7,7 @@ keeps a deadline, and starts another one.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import resource
@@ -57,6 +58,17 @@ class Judge:
     def __init__(self, lab: str) -> None:
         self._lab, self._hidden = lab_called(lab), hidden_of(lab)
         self._judge = importlib.import_module(f"{self._lab.home}.judge").JUDGE
+
+    def prepare(self) -> bool:
+        """Load what the first verdicts would wait for."""
+        tasks = [task.id for task in self._lab.tasks]
+        is_ready = bool(self._sentences) and all([self._cases(task) for task in tasks])
+        for name in self._hidden.warm_up:
+            module, _, function = name.partition(":")
+            getattr(importlib.import_module(module), function)()
+        gc.collect()
+        gc.freeze()  # what was loaded stays: nobody looks through it again
+        return is_ready
 
     def judge(
         self, task: str, case: int, reply: Mapping[str, Any], met_hidden: bool = False
@@ -187,6 +199,7 @@ def main() -> None:
     full = mapped() + _FULL
     answers = sys.stdout
     sys.stdout = sys.stderr  # whatever prints must not come between two answers
+    gc.set_threshold(10_000, 20, 20)  # a graph is thousands of objects that live on
     judge_of = cache(Judge)
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in sys.stdin:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -71,6 +72,8 @@ class _Entry:
     reads: dict[str, _Entry] = field(default_factory=dict)
     waits_for: dict[_Entry, None] = field(default_factory=dict)
     runs_after: list[_Entry] = field(default_factory=list)
+    meta: dict[str, Any] | None = None
+    """What is noted on the node; None until it was made once."""
 
     def before(self) -> list[_Entry]:
         return [*self.reads.values(), *self.waits_for, *self.runs_after]
@@ -158,7 +161,7 @@ class _Program:
         """The graph, each node checked as it is added."""
         graph = fx.Graph()
         new: dict[_Entry, fx.Node] = {}
-        for entry in self._ordered():
+        for entry in self._in_order:
             if entry.operator == "placeholder":
                 node = graph.create_node("placeholder", entry.name, name=entry.name)
             else:
@@ -169,19 +172,23 @@ class _Program:
                 node = graph.create_node("call_function", target, name=entry.name)
                 set_arguments(node, args, kwargs)
             new[entry] = node
-            node.meta.update(self._meta(entry))
+            if entry.meta is None:
+                entry.meta = self._meta(entry)
+            node.meta.update(entry.meta)
         for entry, node in new.items():
             if entry.waits_for:
                 node.meta["waits_for"] = tuple(new[other] for other in entry.waits_for)
-        output = graph.output({label: new[entry] for label, entry in self._outputs().items()})
+        output = graph.output({label: new[entry] for label, entry in self._outputs.items()})
         output.meta = {"phase": Phase.OPTIMIZER, "kind": Kind.OTHER, "module": ""}
-        try:
-            check_indices(graph)
-        except LabError as error:
-            raise self.drawing.error(str(error)) from None
+        if not self.is_ours:
+            try:
+                check_indices(graph)
+            except LabError as error:
+                raise self.drawing.error(str(error)) from None
         return graph
 
-    def _ordered(self) -> list[_Entry]:
+    @cached_property
+    def _in_order(self) -> list[_Entry]:
         # Placeholders come first: Graphviz mixes them with what reads them.
         entries: list[Any] = sorted(
             self.entries.values(), key=lambda entry: entry.operator != "placeholder"
@@ -220,6 +227,7 @@ class _Program:
             meta["source"] = source
         return meta
 
+    @cached_property
     def _outputs(self) -> dict[str, _Entry]:
         """The values handed back, by label: in order of their place, then of the file."""
         found: dict[str, tuple[float, _Entry]] = {}

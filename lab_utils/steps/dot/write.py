@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -47,9 +48,9 @@ from lab_utils.steps.graph import (
     control_dependencies,
     kind,
     operator_name,
-    operator_word,
     outputs,
     phase,
+    word_of,
 )
 from lab_utils.steps.storage import arguments_by_name, overwrite_order
 
@@ -167,14 +168,15 @@ def _attributes(node: fx.Node) -> tuple[dict[str, str], list[tuple[str, fx.Node]
     if value == "None" and ("val" not in node.meta or node.op == "placeholder"):
         raise _error(node, "it has no meta['val']: make clones with graph.node_copy")
     attributes = {
-        "label": f"{node.name}: {operator_word(node)}",
+        "label": f"{node.name}: {what if node.op == 'placeholder' else word_of(operator)}",
         "fillcolor": COLOURS[what],
         "op": operator,
         "args": call,
         "value": value if value != "None" else "",
         "phase": when,
         "kind": what,
-        **{key: _escaped(node.meta.get(key, "")) for key in ("module", "source")},
+        "module": _escaped(node.meta.get("module", "")),
+        "source": _escaped(node.meta.get("source", "")),
     }
     return {key: text for key, text in attributes.items() if text}, holes
 
@@ -184,14 +186,16 @@ def _name(node: fx.Node) -> str:
 
 
 def _list(attributes: dict[str, str]) -> str:
-    return f"[{', '.join(f'{k}={_value(v)}' for k, v in attributes.items())}]"
+    return f"[{', '.join([f'{k}={_value(v)}' for k, v in attributes.items()])}]"
 
 
+@lru_cache(maxsize=4096)  # most words stand in many nodes
 def _value(text: str) -> str:
     # Nothing that we write has a quote in it, nor a backslash before one.
     return text if _PLAIN.fullmatch(text) and text.lower() not in _KEYWORDS else f'"{text}"'
 
 
+@lru_cache(maxsize=4096)
 def _escaped(text: str | None) -> str:
     return quote(text, safe=_SAFE) if text else ""
 

@@ -8,7 +8,7 @@ in memory or on disk. Cells that call it get a stand-in, so that they still run.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,15 +35,22 @@ class Cut:
 
     def copy_to(self, folder: Path) -> None:
         """Make ``folder`` the package that student code finds."""
-        shutil.copytree(PACKAGE, folder, ignore=_left_out)
-        for glob in sorted(self.without):
-            found = sorted(folder.glob(glob))
-            if not found:
-                raise FileNotFoundError(f"lab_utils/{glob}: a cut names what is not there")
-            for path in found:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        without = set(self._away())
+
+        def ignored(here: str, names: list[str]) -> set[str]:
+            return {*_left_out(here, names), *(name for name in names if Path(here, name) in without)}
+
+        shutil.copytree(PACKAGE, folder, ignore=ignored)
         for stand_in in self.stand_ins:
             shutil.copytree(stand_in, folder, dirs_exist_ok=True, ignore=_left_out)
+
+
+    def _away(self) -> Iterator[Path]:
+        for glob in sorted(self.without):
+            found = list(PACKAGE.glob(glob))
+            if not found:
+                raise FileNotFoundError(f"lab_utils/{glob}: a cut names what is not there")
+            yield from found
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,12 @@ def _be_warm(control: Channel, growth: Message, shell: Any, once: bool) -> None:
     while received := control.receive():
         setup, descriptors = received
         _reap()
-        if once or not os.fork():
+        try:
+            is_supervisor = once or not (namespaces.fork_apart() if setup["room"] else os.fork())
+        except OSError as error:  # no more namespaces, or processes
+            Channel(descriptors[0]).send({"failed": str(error)})
+            is_supervisor = False
+        if is_supervisor:
             control.close()
             _supervise(descriptors[0], descriptors[1:], setup, run)
         for given in descriptors:
@@ -117,6 +122,7 @@ def _furnish(growth: Message, shell: Any) -> Run:
 
     note_marks()
     _freeze()
+    gc.set_threshold(10_000, 20, 20)  # a graph is thousands of objects that live on
 
     def run(descriptor: int, setup: Message) -> None:
         run_notebook(shell, descriptor, setup)
@@ -150,10 +156,11 @@ def _supervise(descriptor: int, shelves: list[int], setup: Message, run: Any) ->
 
 def _try_out(control: Channel, order: Message) -> None:
     """Tell whether student code can be shut in here."""
-    child = os.fork()
+    is_room = order["trial"] == "room"
+    child = namespaces.fork_apart() if is_room else os.fork()
     if not child:
         try:
-            if order["trial"] == "room":
+            if is_room:
                 namespaces.take_kit(*order["bare"])
                 namespaces.enter_room(1_000_000, 100)
             kernel.drop_capabilities()
