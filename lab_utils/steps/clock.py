@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import torch
 
 
-
 def _real() -> float:
     if torch.cuda.is_available():
         torch.cuda.synchronize()

@@ -38,12 +38,14 @@ class Cut:
         without = set(self._away())
 
         def ignored(here: str, names: list[str]) -> set[str]:
-            return {*_left_out(here, names), *(name for name in names if Path(here, name) in without)}
+            return {
+                *_left_out(here, names),
+                *(name for name in names if Path(here, name) in without),
+            }
 
         shutil.copytree(PACKAGE, folder, ignore=ignored)
         for stand_in in self.stand_ins:
             shutil.copytree(stand_in, folder, dirs_exist_ok=True, ignore=_left_out)
-
 
     def _away(self) -> Iterator[Path]:
         for glob in sorted(self.without):
