@@ -42,7 +42,7 @@ _RUNNING_STATISTICS = {aten.native_batch_norm.default: ("running_mean", "running
 
 
 class _Place(NamedTuple):
-    """A tuple is hashed and compared without Python's help, and memory is looked up all the time."""
+    """A tuple: these are hashed and compared without Python's help, and that all the time."""
 
     owner: fx.Node
     index: int

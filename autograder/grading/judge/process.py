@@ -61,8 +61,9 @@ class Judge:
 
     def prepare(self) -> bool:
         """Load what the first verdicts would wait for."""
-        tasks = [task.id for task in self._lab.tasks]
-        is_ready = bool(self._sentences) and all([self._cases(task) for task in tasks])
+        is_ready = bool(self._sentences)
+        for task in self._lab.tasks:
+            self._cases(task.id)
         for name in self._hidden.warm_up:
             module, _, function = name.partition(":")
             getattr(importlib.import_module(module), function)()

@@ -35,15 +35,12 @@ class Cut:
 
     def copy_to(self, folder: Path) -> None:
         """Make ``folder`` the package that student code finds."""
-        without = set(self._away())
+        away = set(self._away())
 
-        def ignored(here: str, names: list[str]) -> set[str]:
-            return {
-                *_left_out(here, names),
-                *(name for name in names if Path(here, name) in without),
-            }
+        def left_out(here: str, names: list[str]) -> set[str]:
+            return {*_left_out(here, names), *(n for n in names if Path(here, n) in away)}
 
-        shutil.copytree(PACKAGE, folder, ignore=ignored)
+        shutil.copytree(PACKAGE, folder, ignore=left_out)
         for stand_in in self.stand_ins:
             shutil.copytree(stand_in, folder, dirs_exist_ok=True, ignore=_left_out)
 
