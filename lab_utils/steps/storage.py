@@ -45,7 +45,7 @@ class _Place(NamedTuple):
     """A tuple: these are hashed and compared without Python's help, and that all the time."""
 
     owner: fx.Node
-    index: int
+    index: int  # type: ignore[assignment]  # not where something is in the tuple
 
 
 class Storage(_Place):

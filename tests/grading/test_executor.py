@@ -26,6 +26,7 @@ from autograder.grading.sandbox import (
 )
 from autograder.grading.sandbox.clean.markup import safe_html
 from autograder.grading.sandbox.clean.shown import MOST_OUTPUTS, Full, Quota, Shown
+from autograder.grading.sandbox.host.job import Waiting
 from autograder.grading.sandbox.host.pool import shared_out
 from autograder.labs.lab4a.hidden import HIDDEN
 from lab_utils.labs.lab4a import public_cases
@@ -158,7 +159,7 @@ def test_lent_functions_are_called_elsewhere_and_given_back(executor: Executor) 
     cells = [Code("c", f"{_imports()}\n{wrong}\n{solution_text('inject_recomputation')}")]
     calls = []
 
-    def lend(asked: Question, name: str, arguments: Any) -> Any:
+    def lend(asked: Question, name: str, arguments: Any, _waiting: Waiting) -> Any:
         calls.append((asked.task, name))
         return HIDDEN.lend(name, case, arguments)
 
@@ -175,7 +176,7 @@ def test_a_loop_in_an_earlier_function_takes_no_time_from_lent_ones() -> None:
     lent = replace(own, lent=("recompute_set",))
     cells = [Code("c", f"{_imports()}\n{loop}\n{solution_text('inject_recomputation')}")]
 
-    def lend(asked: Question, name: str, arguments: Any) -> Any:
+    def lend(asked: Question, name: str, arguments: Any, _waiting: Waiting) -> Any:
         return HIDDEN.lend(name, case, arguments)
 
     job = Job(

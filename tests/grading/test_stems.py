@@ -23,6 +23,8 @@ from autograder.grading.sandbox import (
 from autograder.grading.sandbox.host.cut import Cut, Kit
 from autograder.grading.sandbox.host.pool import libraries_of
 from autograder.grading.sandbox.host.stems import Stem, own_stems, sharing
+from autograder.grading.sandbox.host.worker import Team, Worker
+from autograder.grading.sandbox.wire.line import Late, Line
 from lab_utils.kit.root import ROOT
 
 pytestmark = pytest.mark.xdist_group("sandboxes")
@@ -110,9 +112,7 @@ def test_a_stem_is_handed_on_and_replaced_when_it_has_died() -> None:
 
 
 def _all(executor: Executor) -> list[Stem]:
-    team = executor._idle.get()
-    executor._idle.put(team)
-    return [worker._stem for worker in team._workers.values()]
+    return [worker._stem for team in _teams(executor) for worker in team._workers.values()]
 
 
 def test_a_plan_tells_what_released_cells_import_and_nothing_of_solutions() -> None:
@@ -124,3 +124,51 @@ def test_a_plan_tells_what_released_cells_import_and_nothing_of_solutions() -> N
     test = cell("import lab_utils.c", metadata={"nbgrader": {"grade": True}})
     cells = [cell("import lab_utils.a\nimport os\n1 / 0"), solution, test, cell("%time import x")]
     assert list(_imports(nbformat.v4.new_notebook(cells=cells))) == ["import lab_utils.a"]
+
+
+def _two_at_once(executor: Executor, cell: str) -> list[str]:
+    jobs = [
+        Job(name, [Notebook("n", [Code("c", f"import time\n{cell}\ntime.sleep(1)")])])
+        for name in "ab"
+    ]
+    return [line for result in executor.map(jobs) for (line,) in shown(result)]
+
+
+def test_who_shares_a_warm_process_is_another_user() -> None:
+    with Executor(limits=LIMITS, jobs=2, preload=()) as executor:
+        if not executor.reached.rooms or os.geteuid():
+            pytest.skip("without rooms, or without root, there is one user")
+        one, other = _teams(executor)
+        assert one.worker_for("n").warm is other.worker_for("n").warm
+        first, second = _two_at_once(executor, "import os\nprint(os.getuid(), os.geteuid())")
+    assert first != second
+
+
+def test_a_room_that_does_not_end_is_put_out_and_its_neighbour_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    see_off = Worker._see_off
+    refused: list[object] = []
+
+    def deaf(worker: Worker, supervisor: Line, order: dict[str, Any] | None = None) -> None:
+        if order and not refused:
+            refused.append(order)
+            raise Late
+        see_off(worker, supervisor, order)
+
+    with Executor(limits=LIMITS, jobs=2, preload=()) as executor:
+        if not executor.reached.rooms:
+            pytest.skip("without rooms, each worker has a stem of its own")
+        (stem,) = {worker._stem for team in _teams(executor) for worker in team._workers.values()}
+        process = stem.process
+        monkeypatch.setattr(Worker, "_see_off", deaf)
+        assert _two_at_once(executor, "print('done')") == ["done", "done"]
+        assert refused
+        assert stem.process == process
+
+
+def _teams(executor: Executor) -> list[Team]:
+    teams = [executor._idle.get() for _ in range(executor.jobs)]
+    for team in teams:
+        executor._idle.put(team)
+    return teams

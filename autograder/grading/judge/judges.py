@@ -12,10 +12,11 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from threading import Lock, Thread
 from typing import Any
 
+from autograder.grading.sandbox.host.job import Waiting
 from lab_utils.kit.errors import LabError
 
 STARTING = 120.0
@@ -141,8 +142,18 @@ class Judges:
         self._lock = Lock()
         self._closed = False
 
-    def ask(self, lab: str, do: str, seconds: float = PATIENCE, **details: Any) -> Any:
+    def ask(
+        self,
+        lab: str,
+        do: str,
+        seconds: float = PATIENCE,
+        *,
+        waiting: Waiting = nullcontext,
+        **details: Any,
+    ) -> Any:
         """What ``Judge`` in ``autograder.grading.judge.process`` answers within so many seconds.
+
+        ``waiting`` is open while it is worked out, and not at all if it is known.
 
         Raises:
             Undecided: the request took too long, or brought the process down.
@@ -154,7 +165,7 @@ class Judges:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-        with self._one() as judge:
+        with waiting(), self._one() as judge:
             answer = judge.ask(request, seconds)
         with self._lock:
             self._known[key] = answer

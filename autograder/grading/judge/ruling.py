@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from autograder.grading.judge.judges import PATIENCE, Judges, Undecided
 from autograder.grading.judge.why import ABSENT, Blame, blame
 from autograder.grading.plan import LabPlan, Test, keyed_cells
 from autograder.grading.sandbox import CellResult, Notebook, NotebookResult, Question
-from autograder.grading.sandbox.host.job import Output, Reply
+from autograder.grading.sandbox.host.job import Output, Reply, Waiting
 from autograder.grading.submission import Submission
 from autograder.grading.verdict import CaseVerdict, Chart, TaskVerdict
 from autograder.remark import Remark
@@ -64,11 +65,13 @@ class Ruling:
                 again += [replace(question, lent=helpers) for question, _ in asked]
         return again
 
-    def lend(self, question: Question, name: str, arguments: Any) -> Any:
-        """What a right version of a function answers."""
-        details = {"task": question.task, "case": question.case, "name": name}
+    def lend(self, question: Question, name: str, arguments: Any, waiting: Waiting) -> Any:
+        """What a right version of a function answers; ``waiting`` is open while it is not known."""
+        where: dict[str, Any] = {"task": question.task, "case": question.case}
         try:
-            return self._ask(question.lab, "lend", **details, arguments=arguments)
+            return self._ask(
+                question.lab, "lend", waiting=waiting, **where, name=name, arguments=arguments
+            )
         except Undecided:
             return None
 
@@ -192,7 +195,7 @@ class Ruling:
         public = [(*asked, c) for asked, c in zip(own, cases, strict=False) if not c.hidden]
         wrong = [one for one in public if not one[2].passed]
         for question, reply, _ in wrong or public[:1]:
-            where = {"task": test.task, "case": question.case}
+            where: dict[str, Any] = {"task": test.task, "case": question.case}
             try:
                 told = self._ask(test.lab, "chart", **where, reply=reply)
             except Undecided:
@@ -216,8 +219,7 @@ class Ruling:
             return made
         try:
             text = content.decode("utf-8", "replace")
-            details = {"task": test.task, "file": test.name, "content": text}
-            given = self._ask(test.lab, "hand_in", **details)
+            given = self._ask(test.lab, "hand_in", task=test.task, file=test.name, content=text)
             if is_measured:
                 return given
             if "error" in made:
@@ -233,14 +235,14 @@ class Ruling:
             self._note(f"{test.name} as it was handed in cannot be read in reasonable time")
         return made
 
-    def _ask(self, lab: str, do: str, **details: Any) -> Any:
+    def _ask(self, lab: str, do: str, *, waiting: Waiting = nullcontext, **details: Any) -> Any:
         """Ask about what a student answered, as long as that does not hold up the class."""
         seconds = min(PATIENCE, self._waste, self._left)
         if seconds <= 0:
             raise Undecided
         started = time.monotonic()
         try:
-            return self._judges.ask(lab, do, seconds, **details)
+            return self._judges.ask(lab, do, seconds, waiting=waiting, **details)
         except Undecided:
             self._waste -= time.monotonic() - started
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -68,7 +69,9 @@ FollowUp = Callable[[Notebook, Sequence[Reply]], Sequence[Question]]
 """Given the replies to the questions of a notebook, what else to ask before it ends."""
 PublicJudge = Callable[[str, str, Reply], list[dict[str, Any]]]
 """Findings on a reply to a task on its first public case: lab, task, reply."""
-Lender = Callable[[Question, str, Any], Any]
+Waiting = Callable[[], AbstractContextManager[None]]
+"""Opens what is open while a notebook waits for the grader: that is no time of its own."""
+Lender = Callable[[Question, str, Any, Waiting], Any]
 """The answer to a call of a lent function: the question, its name, its arguments as JSON."""
 
 

@@ -20,7 +20,8 @@ from autograder.grading.sandbox.host.job import Job, Result
 from autograder.grading.sandbox.host.limits import Limits
 from autograder.grading.sandbox.host.stems import Stem, stems_to_use
 from autograder.grading.sandbox.host.submission import run_submission
-from autograder.grading.sandbox.host.worker import Site, Team
+from autograder.grading.sandbox.host.warm_process import Site, WarmProcess
+from autograder.grading.sandbox.host.worker import Team
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -79,20 +80,24 @@ class Executor:
             self._threads = stack.enter_context(ThreadPoolExecutor(self.jobs))
             is_sandbox = self.reached.level is Isolation.FULL and not self.reached.rooms
             lent = partial(stems.lent, self.reached, house, libraries_of(kits))
-            shared = [] if is_sandbox else [stack.enter_context(lent()) for _ in shares]
+            # Where each submission has rooms of its own, one stem serves all workers.
+            several = 0 if is_sandbox else 1 if self.reached.rooms else self.jobs
+            shared = [stack.enter_context(lent()) for _ in range(several)]
             for stem in shared:  # while the kits are laid out
                 self._threads.submit(stem.start, self.limits.disk_bytes)
             sites = {
                 kit: Site(self.limits, kit, stems.kit(kit.cut), self._environment) for kit in kits
             }
+            warm = [
+                {kit: WarmProcess(site, stem) for kit, site in sites.items()} for stem in shared
+            ]
             teams = []
             for place, share in enumerate(shares):
                 if is_sandbox:
-                    stem_of = self._one_for_each(house, sites, stack)
-                else:
-                    stem_of = dict.fromkeys(sites, shared[place])
-                teams.append(Team(sites, self._kits, stem_of, share))
-                stack.callback(teams[-1].leave)
+                    warm.append(self._one_for_each(house, sites, stack))
+                team = Team(warm[place % len(warm)], self._kits, share, place)
+                teams.append(team)
+                stack.callback(team.leave)
             # Side by side; what is wrong with a kit is told at once.
             first, *_ = [self._threads.submit(self._start, team) for team in teams]
             first.result()
@@ -107,12 +112,13 @@ class Executor:
 
     def _one_for_each(
         self, house: House, sites: Mapping[Kit, Site], stack: ExitStack
-    ) -> dict[Kit, Stem]:
+    ) -> dict[Kit, WarmProcess]:
         """Where a stem is itself the sandbox, each kit has its own."""
         found = {}
         for kit, site in sites.items():
-            found[kit] = Stem(self.reached, house, libraries_of([kit]), only=site.folder)
-            stack.callback(found[kit].stop)
+            stem = Stem(self.reached, house, libraries_of([kit]), only=site.folder)
+            stack.callback(stem.stop)
+            found[kit] = WarmProcess(site, stem)
         return found
 
     def __exit__(self, *_: object) -> None:

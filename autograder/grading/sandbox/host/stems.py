@@ -59,7 +59,6 @@ class Stem:
         kit: Kit,
         folder: Path,
         disk_bytes: int,
-        processors: Sequence[int],
         environment: Mapping[str, str],
     ) -> Line:
         """The line to a new warm process, whose kit lies in ``folder``.
@@ -79,13 +78,13 @@ class Stem:
             "preload": list(kit.preload),
             "warm_up": list(kit.warm_up),
             "imports": list(kit.imports),
-            "processors": list(processors),
             "environment": dict(environment),
             "linux": sys.platform == "linux",
         }
         with theirs, suppress(Closed, Late):  # it tells below why it has gone
             deadline = time.monotonic() + STARTING
-            self._started.line.send(order, deadline, (theirs.fileno(),))
+            with self._busy:
+                self._started.line.send(order, deadline, (theirs.fileno(),))
         if why := self._started.ready(line):
             line.close()
             self.stop()

@@ -1,4 +1,4 @@
-"""One worker: it leads submissions, one after the other, into sandboxes of warm processes.
+"""One worker: it leads submissions, one after the other, into rooms of warm processes.
 
 Each run of a notebook has a sandbox of its own, so that nothing is left in it of what an
 earlier one was asked. What goes from one to the next is its files, as its supervisor kept them.
@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -26,8 +25,7 @@ from autograder.grading.sandbox.host.isolation import (
     SandboxFailed,
     can_be_nobody,
 )
-from autograder.grading.sandbox.host.limits import Limits
-from autograder.grading.sandbox.host.stems import Stem
+from autograder.grading.sandbox.host.warm_process import WarmProcess
 from autograder.grading.sandbox.host.warmth import ENDING, STARTING
 from autograder.grading.sandbox.inside.filters import has_landlock
 from autograder.grading.sandbox.inside.namespaces import HOME, LAB
@@ -37,21 +35,11 @@ from autograder.grading.sandbox.wire.line import Closed, Late, Line
 
 _FIRST_UNUSED = 0x70000000  # a user number far beyond those of real users
 _STUDENTS_BELOW = 0x10000000
+_WORKERS_APART = 1 << 22  # there are no more processes than that
+_MOST_APART = 63
 _SPARE_PROCESSES = 16
 _GULP = 1 << 20
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
-
-
-@dataclass(frozen=True)
-class Site:
-    """All that the workers with one kit have in common."""
-
-    limits: Limits
-    kit: Kit
-    folder: Path
-    """Where the kit lies."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables for student code to see, besides those that every sandbox has."""
 
 
 class Users(NamedTuple):
@@ -107,19 +95,19 @@ class Rooms:
 class Team:
     """The workers for one submission at a time: one for each kit that its notebooks need.
 
-    ``sites`` are by kit, ``kits`` by notebook; the first site is for those that have none.
-    ``stems`` are those that the warm processes grow from, by kit: usually the same for all.
+    ``warm`` are the warm processes by kit, which other teams may use as well; ``kits`` are by
+    notebook, and the first kit is for those that have none. ``place`` tells teams apart.
     """
 
     def __init__(
         self,
-        sites: Mapping[Kit, Site],
+        warm: Mapping[Kit, WarmProcess],
         kits: Mapping[str, Kit],
-        stems: Mapping[Kit, Stem],
         processors: Sequence[int] = (),
+        place: int = 0,
     ) -> None:
-        self._kits = kits
-        self._workers = {kit: Worker(site, stems[kit], processors) for kit, site in sites.items()}
+        self._kits, self._place = kits, place
+        self._workers = {kit: Worker(one, processors, place) for kit, one in warm.items()}
 
     def worker_for(self, notebook: str) -> Worker:
         """Who has the kit of a notebook."""
@@ -138,25 +126,24 @@ class Team:
         Raises:
             SandboxFailed: one does not come up; the text tells what it said.
         """
-        for worker in self._workers.values():
-            worker.start()
+        workers = list(self._workers.values())
+        start = self._place % len(workers)  # another team begins with another one
+        for worker in (*workers[start:], *workers[:start]):
+            worker.warm.start()
 
     def leave(self) -> None:
         """End the warm processes, and keep the stem for whoever comes next."""
         for worker in self._workers.values():
-            worker.leave()
+            worker.warm.leave()
 
 
 class Worker:
-    """One warm process at a time: grown when it is needed, and again when it has died.
+    """Rooms of a warm process, one at a time. They keep to ``processors``, if there are any."""
 
-    It keeps to ``processors``, if there are any.
-    """
-
-    def __init__(self, site: Site, stem: Stem, processors: Sequence[int] = ()) -> None:
-        self._site, self._stem, self._processors = site, stem, processors
-        self._line: Line | None = None
-        self._grown_from = 0
+    def __init__(self, warm: WarmProcess, processors: Sequence[int] = (), place: int = 0) -> None:
+        self.warm = warm
+        self._site, self._stem, self._processors = warm.site, warm.stem, processors
+        self._apart = place % _MOST_APART * _WORKERS_APART
 
     @property
     def is_sandbox(self) -> bool:
@@ -172,76 +159,83 @@ class Worker:
         """
         limits = self._site.limits
         with self._scratch() as folder, group(limits.memory) as counted:
-            supervisor = self._call_supervisor(folder, shelves, counted)
-            supervisor = supervisor or self._call_supervisor(folder, shelves, counted)
-            if supervisor is None:
+            called = self._call_supervisor(folder, shelves, counted)
+            called = called or self._call_supervisor(folder, shelves, counted)
+            if called is None:
                 raise SandboxFailed("a sandbox ends as soon as it has started")
+            supervisor, room = called
             try:
                 yield supervisor
             finally:
-                self._dismiss(supervisor)
-
-    def start(self) -> None:
-        """Let a warm process grow, if there is none.
-
-        Raises:
-            SandboxFailed: it does not come up; the text tells what it said.
-        """
-        if self._line is None or self._grown_from != self._stem.process:
-            self.leave()
-            site = self._site
-            self._line = self._stem.grow(
-                site.kit, site.folder, site.limits.disk_bytes, self._processors, site.environment
-            )
-            self._grown_from = self._stem.process
-
-    def leave(self) -> None:
-        """Let the warm process end."""
-        if self._line:
-            self._line.close()
-        self._line = None
-
-    def stop(self) -> None:
-        """End the warm process and all that runs in its sandbox, at once: with its stem."""
-        self.leave()
-        self._stem.stop()
+                self._dismiss(supervisor, room)
 
     def _call_supervisor(
         self, folder: Path | None, shelves: tuple[int, int], counted: Group | None
-    ) -> Line | None:
-        """None: the warm process has died meanwhile."""
-        self.start()
-        assert self._line is not None
+    ) -> tuple[Line, int] | None:
+        """The line to it, and the number of its room. None: the warm process has died meanwhile."""
+        self.warm.start()
         ours, theirs = socket.socketpair()
         supervisor = Line(ours)
         deadline = time.monotonic() + STARTING
         try:
             with theirs:
                 given = (theirs.fileno(), *shelves, *(counted or ()))
-                self._line.send(self._setup(folder), deadline, given)
+                room = self.warm.fork(self._setup(folder), deadline, given)
             told = supervisor.receive(deadline) or {}
-        except (Closed, Late):
+        except Closed:
             supervisor.close()
-            self.stop()
+            self._give_up()
+            return None
+        except Late:
+            supervisor.close()
+            self.warm.stop()
             return None
         if "failed" in told:
             raise SandboxFailed(f"no sandbox for a submission: {told['failed']}")
-        return supervisor
+        return supervisor, room
 
-    def _dismiss(self, supervisor: Line) -> None:
+    def _give_up(self) -> None:
+        """Have another warm process; where rooms are apart, those of other workers go on."""
+        if self._stem.reached.rooms:
+            self.warm.leave()
+        else:
+            self.warm.stop()
+
+    def _dismiss(self, supervisor: Line, room: int) -> None:
         """Tell a supervisor to go, and see that it does."""
+        try:
+            self._see_off(supervisor, {"do": "quit"})
+        except Late:
+            self._put_out(supervisor, room)
+        finally:
+            supervisor.close()
+        if self.is_sandbox:
+            self.warm.stop()  # it was the warm process itself
+
+    def _see_off(self, supervisor: Line, order: dict[str, Any] | None = None) -> None:
+        """Wait until it has gone.
+
+        Raises:
+            Late: it has not.
+        """
         deadline = time.monotonic() + self._site.limits.grace_seconds + ENDING
         try:
-            supervisor.send({"do": "quit"}, deadline)
+            if order:
+                supervisor.send(order, deadline)
             while True:
                 supervisor.receive(deadline)
         except Closed:
-            if self.is_sandbox:
-                self.stop()  # it was the warm process itself
-        except Late:
-            self.stop()
-        finally:
-            supervisor.close()
+            pass
+
+    def _put_out(self, supervisor: Line, room: int) -> None:
+        """End a room that does not end by itself, and nobody else's."""
+        try:
+            if not self._stem.reached.rooms:
+                raise Closed
+            self.warm.end(room, time.monotonic() + ENDING)
+            self._see_off(supervisor)
+        except (Closed, Late):
+            self.warm.stop()
 
     @contextmanager
     def _scratch(self) -> Iterator[Path | None]:
@@ -266,7 +260,7 @@ class Worker:
         stem = self._stem.process
         if os.geteuid() or level is Isolation.NONE or not is_reachable or not stem:
             return Users()
-        number = _FIRST_UNUSED + stem
+        number = _FIRST_UNUSED + self._apart + stem
         return Users(number, number if self.is_sandbox else number - _STUDENTS_BELOW)
 
     def _setup(self, folder: Path | None) -> dict[str, Any]:
@@ -278,6 +272,7 @@ class Worker:
         others = 0 if counted_apart or not shut_in else tasks_of_user(os.geteuid())
         return {
             "limits": limits.as_message(),
+            "processors": list(self._processors),
             "room": in_house and self._stem.reached.rooms,
             "linux": sys.platform == "linux",
             "shut_in": shut_in,

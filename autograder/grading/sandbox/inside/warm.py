@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable
@@ -61,17 +62,26 @@ def _be_warm(control: Channel, growth: Message, shell: Any, once: bool) -> None:
         control.send({"failed": f"{type(error).__name__}: {error}"})
         return
     control.send({"ready": True})
+    rooms: dict[int, int] = {}  # the first process of each, by its number
     while received := control.receive():
-        setup, descriptors = received
-        _reap()
+        order, descriptors = received
+        gone = _reap()
+        rooms = {number: process for number, process in rooms.items() if process not in gone}
+        if "end" in order:
+            if process := rooms.get(order["end"]):
+                os.kill(process, signal.SIGKILL)  # and with it all that is in the room
+            continue
+        setup, process = order["setup"], 0
         try:
-            is_supervisor = once or not (namespaces.fork_apart() if setup["room"] else os.fork())
+            if not once:
+                process = namespaces.fork_apart() if setup["room"] else os.fork()
         except OSError as error:  # no more namespaces, or processes
-            Channel(descriptors[0]).send({"failed": str(error)})
-            is_supervisor = False
-        if is_supervisor:
+            Channel(os.dup(descriptors[0])).send({"failed": str(error)})
+            process = -1
+        if not process:
             control.close()
             _supervise(descriptors[0], descriptors[1:], setup, run)
+        rooms[order["room"]] = process
         for given in descriptors:
             os.close(given)
 
@@ -101,9 +111,6 @@ def _furnish(growth: Message, shell: Any) -> Run:
     """Take a kit, and import of it what notebooks need; what runs one of them."""
     if growth["linux"]:
         kernel.prctl(kernel.SET_DEATH_SIGNAL, 9)
-    if growth["processors"]:
-        with suppress(OSError):  # those that there were when the grader looked
-            os.sched_setaffinity(0, growth["processors"])
     os.environ |= growth["environment"]
     if growth["kits"]:
         namespaces.take_kit(growth["source"], growth["kit"], growth["kits"])
@@ -148,6 +155,9 @@ def _has_threads() -> bool:
 def _supervise(descriptor: int, shelves: list[int], setup: Message, run: Any) -> None:
     from .supervisor import supervise
 
+    if setup["processors"]:
+        with suppress(OSError):  # those that there were when the grader looked
+            os.sched_setaffinity(0, setup["processors"])
     try:
         supervise(Channel(descriptor), setup, shelves, run)
     finally:
@@ -172,12 +182,13 @@ def _try_out(control: Channel, order: Message) -> None:
     os.waitpid(child, 0)
 
 
-def _reap() -> None:
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
+def _reap() -> set[int]:
+    """Take note of children that have ended; which ones."""
+    gone = set()
+    with suppress(ChildProcessError):
+        while process := os.waitpid(-1, os.WNOHANG)[0]:
+            gone.add(process)
+    return gone
 
 
 if __name__ == "__main__":

@@ -141,8 +141,8 @@ class Talk:
         """Answer a call of a function that was lent for this question."""
         if self._lender is None or message["borrow"] not in (*question.lent, *question.aid):
             raise Spoiled("a call of a function that was not lent")
-        with self._supervisor.paused():
-            answer = self._lender(question, message["borrow"], message.get("arguments"))
+        arguments = message.get("arguments")
+        answer = self._lender(question, message["borrow"], arguments, self._supervisor.paused)
         self._send({"lent": answer}, deadline)
 
     def remember(self) -> int:
