@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from math import fsum
 from random import Random
 from typing import Any
 from zlib import crc32
@@ -133,7 +134,7 @@ def _telling(shows: dict[Any, set[str]], most: int) -> list[Any]:
     chosen: list[Any] = []
     seen: Counter[str] = Counter()
     while shows and len(chosen) < most:
-        best = max(shows, key=lambda key: sum(1 / (1 + seen[rule]) ** 2 for rule in shows[key]))
+        best = max(shows, key=lambda key: fsum(1 / (1 + seen[rule]) ** 2 for rule in shows[key]))
         seen.update(shows.pop(best))
         chosen.append(best)
     return chosen
