@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import importlib
 import importlib.util
 import os
@@ -194,7 +193,6 @@ def carried_out(
     from autograder.classroom.grade import grade_class
 
     console = console or Console()
-    gc.freeze()  # what was imported stays: nobody looks through it again
     try:
         with progress(console, title) as tell:
             outcome = grade_class(order, examiner, tell)

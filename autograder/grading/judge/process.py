@@ -59,9 +59,9 @@ class Judge:
         self._lab, self._hidden = lab_called(lab), hidden_of(lab)
         self._judge = importlib.import_module(f"{self._lab.home}.judge").JUDGE
 
-    def prepare(self) -> bool:
+    def prepare(self) -> None:
         """Load what the first verdicts would wait for."""
-        is_ready = bool(self._sentences)
+        _ = self._sentences
         for task in self._lab.tasks:
             self._cases(task.id)
         for name in self._hidden.warm_up:
@@ -69,7 +69,6 @@ class Judge:
             getattr(importlib.import_module(module), function)()
         gc.collect()
         gc.freeze()  # what was loaded stays: nobody looks through it again
-        return is_ready
 
     def judge(
         self, task: str, case: int, reply: Mapping[str, Any], met_hidden: bool = False
