@@ -24,8 +24,8 @@ from autograder.cluster.slurm import POLL
 from autograder.collect import Student
 from lab_utils.kit.root import ROOT
 from tests.benchmarks import Row, progress
+from tests.benchmarks.peers import Spent, spent_on
 from tests.benchmarks.simulated_cluster import Costs, seconds
-from tests.benchmarks.watch import Watch
 from tests.support.one_machine_cluster import obstacle, slurm_cluster
 
 LAB = os.environ.get("BENCH_LAB", "lab0")
@@ -48,20 +48,13 @@ def _hand_in(folder: Path, count: int) -> None:
     write_class(folder, LAB, examples)
 
 
-def _run(command: str, home: Path, *more: str) -> tuple[float, float]:
-    """Seconds of CPU, of it and all that it has started, and of wall time."""
-    return _spent(["-m", "autograder", command, LAB, "--into", str(home), *more])
+def _run(command: str, home: Path, *more: str) -> Spent:
+    """What it takes, with all that it starts."""
+    return _spent("-m", "autograder", command, LAB, "--into", str(home), *more)
 
 
-def _spent(arguments: list[str]) -> tuple[float, float]:
-    began = time.time()
-    words = [sys.executable, *arguments]
-    run = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL)
-    spent = Watch(run.pid)
-    spent.start()
-    if run.wait():
-        raise RuntimeError(f"{' '.join(words)} failed")
-    return spent.end(), time.time() - began
+def _spent(*arguments: str) -> Spent:
+    return spent_on([sys.executable, *arguments], ROOT)
 
 
 def _costs(folder: Path) -> Costs:
@@ -71,20 +64,20 @@ def _costs(folder: Path) -> Costs:
     _hand_in(source, few)
     _run("collect", home, *class_of)  # the first makes a gradebook
     _hand_in(source, CLASS)
-    collect, _ = _run("collect", home, *class_of)
-    nothing, _ = _run("collect", home, *class_of)
-    fewer, _ = _run("examine", home, "--slice", "1/5", "--jobs", "1")
-    rest, _ = _run("examine", home, "--jobs", "1")
-    each = (rest - fewer) / (CLASS - 2 * few)
-    stored, _ = _run("report", home)
-    again, _ = _run("report", home)
-    imports, _ = _spent(["-c", "import autograder.classroom.grade, autograder.cli"])
+    collect = _run("collect", home, *class_of)
+    nothing = _run("collect", home, *class_of)
+    fewer = _run("examine", home, "--slice", "1/5", "--jobs", "1")
+    rest = _run("examine", home, "--jobs", "1")
+    each = (rest.cpu - fewer.cpu) / (CLASS - 2 * few)
+    stored = _run("report", home)
+    again = _run("report", home)
+    imports = _spent("-c", "import autograder.classroom.grade, autograder.cli")
     return Costs(
-        collect=max(0.0, collect - nothing) / (CLASS - few),
-        start=fewer - few * each,
+        collect=max(0.0, collect.cpu - nothing.cpu) / (CLASS - few),
+        start=fewer.cpu - few * each,
         each=each,
-        store=max(0.0, stored - again) / CLASS,
-        fixed=nothing + again - imports,  # which each of the two has done
+        store=max(0.0, stored.cpu - again.cpu) / CLASS,
+        fixed=nothing.cpu + again.cpu - imports.cpu,  # which each of the two has done
     )
 
 
@@ -123,9 +116,9 @@ def benchmarks() -> Iterator[Row]:
             if engine == "slurm":
                 with slurm_cluster():
                     queue = _queued(homes)
-                    _, took[engine] = _run("grade", home, *class_of, "--engine", engine, *options)
+                    took[engine] = _run("grade", home, *class_of, "--engine", engine, *options).wall
             else:
-                _, took[engine] = _run("grade", home, *class_of, "--engine", engine, *options)
+                took[engine] = _run("grade", home, *class_of, "--engine", engine, *options).wall
         for engine in list(engines)[1:]:
             yield Row(
                 f"cluster, two workers of {engine}",
