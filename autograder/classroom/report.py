@@ -19,12 +19,13 @@ from autograder.classroom.changes import PointsChange
 from autograder.classroom.charts import Bar, bars, histogram
 from autograder.classroom.feedback import PAGES, cut, grade, points
 from autograder.classroom.sheet import Sheet
+from autograder.grading.judge.sentences import HOLE
 from lab_utils.kit.course import Assignment, Course
 from lab_utils.kit.task import Finding
 
 MISTAKES = 10
-NAMES = re.compile(r"\w*[\d_]\w*|‹\w+›")
-"""Names and numbers, and what stands for the names of a hidden case."""
+NAMES = re.compile(rf"\w*[\d_]\w*|{HOLE}")
+"""Names and numbers, and what stands for them where a hidden case is told of."""
 SLOWEST = 10
 UNWRITTEN = NotImplementedError.__name__
 """The error of a cell that was left as it was released."""
@@ -142,7 +143,7 @@ def _mistakes(sheets: Sequence[Sheet]) -> list[Mistake]:
         for task in sheet.verdict.tasks if sheet.verdict else ():
             for case in sorted(task.cases, key=lambda case: case.hidden):
                 for finding in map(cut, case.findings):
-                    key = (task.id, NAMES.sub("", finding.look))
+                    key = (task.id, NAMES.sub("", finding.look)))
                     heading = f"Task {task.id}: {task.title}"
                     if task.failed_cell not in ("", UNWRITTEN):
                         key = ("", task.failed_cell)

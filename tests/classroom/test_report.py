@@ -61,6 +61,13 @@ def test_one_mistake_is_one_card_however_many_findings() -> None:
     ]
 
 
+def test_a_sentence_with_its_names_left_open_is_no_other_one() -> None:
+    named = "As long as one node reads l1_mm, it stays."
+    left_open = named.replace("l1_mm", "…")
+    (found,) = _mistakes([sheet("a", task("3.1", [named], [left_open]))])
+    assert (found.example.look, found.also) == (named, [])
+
+
 def test_a_cell_that_failed_is_one_card_for_all_its_tasks() -> None:
     lost = [
         task(n, [f"line {n} of that cell"], [f"line {n} of that cell"], "SyntaxError")
