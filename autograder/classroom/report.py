@@ -143,7 +143,7 @@ def _mistakes(sheets: Sequence[Sheet]) -> list[Mistake]:
         for task in sheet.verdict.tasks if sheet.verdict else ():
             for case in sorted(task.cases, key=lambda case: case.hidden):
                 for finding in map(cut, case.findings):
-                    key = (task.id, NAMES.sub("", finding.look)))
+                    key = (task.id, NAMES.sub("", finding.look))
                     heading = f"Task {task.id}: {task.title}"
                     if task.failed_cell not in ("", UNWRITTEN):
                         key = ("", task.failed_cell)
