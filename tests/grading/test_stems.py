@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +23,7 @@ from autograder.grading.sandbox import (
     SandboxFailed,
 )
 from autograder.grading.sandbox.host.cut import Cut, Kit
+from autograder.grading.sandbox.host.house import INSIDE
 from autograder.grading.sandbox.host.pool import libraries_of
 from autograder.grading.sandbox.host.stems import Stem, own_stems, sharing
 from autograder.grading.sandbox.host.worker import Team, Worker
@@ -165,6 +168,34 @@ def test_a_room_that_does_not_end_is_put_out_and_its_neighbour_goes_on(
         assert _two_at_once(executor, "print('done')") == ["done", "done"]
         assert refused
         assert stem.process == process
+
+
+FORK_APART = """
+import os
+from inside import kernel, namespaces
+if {nobody}:
+    kernel.call("unshare", kernel.NEW_USERS)
+for _ in range(2):
+    child = namespaces.fork_apart()
+    if not child:
+        os._exit(os.getpid() == 1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), end=" ")
+plain = os.fork()
+if not plain:
+    os._exit(os.getpid() == 1)
+print(os.waitstatus_to_exitcode(os.waitpid(plain, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="root on Linux may")
+@pytest.mark.parametrize(("nobody", "told"), [(False, "1 1 0\n"), (True, "0 0 0\n")])
+def test_a_room_is_born_apart_wherever_its_parent_may_come_back(nobody: bool, told: str) -> None:
+    """Else it goes apart by itself, in ``enter_room``; what is forked later never is apart."""
+    run = [sys.executable, "-c", FORK_APART.format(nobody=nobody)]
+    found = subprocess.run(run, cwd=INSIDE.parent, capture_output=True, text=True)
+    if "unshare" in found.stderr:
+        pytest.skip(found.stderr.splitlines()[-1])
+    assert (found.stdout, found.stderr) == (told, "")
 
 
 def _teams(executor: Executor) -> list[Team]:

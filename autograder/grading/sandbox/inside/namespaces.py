@@ -120,15 +120,26 @@ def take_kit(kit: str, place: str, kits: str) -> None:
 
 
 def fork_apart() -> int:
-    """Fork; the child is the first process of a namespace that is new.
+    """Fork; the child is the first process of a namespace that is new, or can be: ``enter_room``.
 
     A warm process has much memory, and each fork of it takes long: so there is one, and no
-    process between the two.
+    process between the two, wherever the parent may come back from where its child is born.
 
     Raises:
         OSError: the machine does not allow it.
     """
     own = os.open("/proc/self/ns/pid", os.O_RDONLY)
+    try:
+        try:
+            kernel.call("setns", own, kernel.NEW_PIDS)  # we are there: it tells whether we may
+        except OSError:
+            return os.fork()
+        return _born_apart(own)
+    finally:
+        os.close(own)
+
+
+def _born_apart(own: int) -> int:
     child = -1
     try:
         kernel.call("unshare", kernel.NEW_PIDS)
@@ -136,14 +147,14 @@ def fork_apart() -> int:
     finally:
         if child:
             kernel.call("setns", own, kernel.NEW_PIDS)
-        os.close(own)
     return child
 
 
 def enter_room(disk_bytes: int, disk_files: int) -> int:
     """Go on as the first process of a room: nothing of earlier ones is in it.
 
-    It was born as such: see ``fork_apart``. Its scratch folder, temporary files and shared
+    It was born as such by ``fork_apart``; else this returns in a new process, and this one only
+    waits for its end. Its scratch folder, temporary files and shared
     memory are one small file system in memory, its network is itself. /proc can only be read
     in it: so nobody can change how soon it goes when memory runs out. What is returned is a
     descriptor of /proc as it was, for who must set that.
@@ -151,7 +162,12 @@ def enter_room(disk_bytes: int, disk_files: int) -> int:
     Raises:
         OSError: the machine does not allow it; the text names the step.
     """
-    kernel.call("unshare", kernel.NEW_MOUNTS | kernel.NEW_IPC | kernel.NEW_NETWORK)
+    is_first = os.getpid() == 1
+    spaces = kernel.NEW_MOUNTS | kernel.NEW_IPC | kernel.NEW_NETWORK
+    kernel.call("unshare", spaces if is_first else spaces | kernel.NEW_PIDS)
+    if not is_first:
+        _go_on_in_child()
+        kernel.prctl(kernel.SET_DEATH_SIGNAL, 9)
     kernel.mount("proc", "/proc", "proc", _SAFE)
     _furnish_network()
     processes = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
