@@ -178,20 +178,23 @@ class Judges:
 
         What it takes to judge ``labs`` is loaded then, too.
         """
+        judge = _Judge()
+        judge.is_starting = True
         with self._lock:
-            self._all.append(_Judge())
-        Thread(target=self._prepare, args=(self._all[-1], tuple(labs)), daemon=True).start()
+            self._all.append(judge)
+        Thread(target=self._prepare, args=(judge, tuple(labs)), daemon=True).start()
 
     def _prepare(self, judge: _Judge, labs: Sequence[str]) -> None:
-        judge.is_starting = True
-        with suppress(JudgeFailed, Undecided):  # which is told to whoever asks
-            for lab in labs:
-                judge.ask(json.dumps({"lab": lab, "do": "prepare"}).encode(), STARTING)
-        judge.is_starting = False
-        with self._lock:
-            if self._closed:
-                judge.stop()
-        self._idle.put(judge)
+        try:
+            with suppress(JudgeFailed, Undecided):  # which is told to whoever asks
+                for lab in labs:
+                    judge.ask(json.dumps({"lab": lab, "do": "prepare"}).encode(), STARTING)
+        finally:  # or everybody would wait for it
+            judge.is_starting = False
+            with self._lock:
+                if self._closed:
+                    judge.stop()
+            self._idle.put(judge)
 
     def close(self) -> None:
         """End all processes."""

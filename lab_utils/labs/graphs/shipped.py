@@ -6,7 +6,7 @@ from torch import fx
 
 from lab_utils.kit.errors import LabError
 from lab_utils.kit.lab import Lab
-from lab_utils.labs.graphs.replies import case_graphs
+from lab_utils.steps.dot.read import read_dot
 
 
 def shipped_graph(lab: Lab, name: str) -> fx.Graph:
@@ -19,4 +19,4 @@ def shipped_graph(lab: Lab, name: str) -> fx.Graph:
     if not path.is_file():
         known = sorted(p.name.removesuffix(".dot") for p in path.parent.glob("*.dot"))
         raise LabError(f"there is no graph {name!r}: choose {', '.join(known)}")
-    return case_graphs(path.read_text(encoding="ascii"))()
+    return read_dot(path)

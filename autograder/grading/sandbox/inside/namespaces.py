@@ -154,10 +154,10 @@ def enter_room(disk_bytes: int, disk_files: int) -> int:
     """Go on as the first process of a room: nothing of earlier ones is in it.
 
     It was born as such by ``fork_apart``; else this returns in a new process, and this one only
-    waits for its end. Its scratch folder, temporary files and shared
-    memory are one small file system in memory, its network is itself. /proc can only be read
-    in it: so nobody can change how soon it goes when memory runs out. What is returned is a
-    descriptor of /proc as it was, for who must set that.
+    waits for its end. The room's scratch folder, temporary files and shared memory are one small
+    file system in memory, its network is itself. In it /proc can only be read: so nobody can
+    change how soon it goes when memory runs out. What is returned is a descriptor of /proc as it
+    was, for who must set that.
 
     Raises:
         OSError: the machine does not allow it; the text names the step.

@@ -77,11 +77,11 @@ def _be_warm(control: Channel, growth: Message, shell: Any, once: bool) -> None:
                 process = namespaces.fork_apart() if setup["room"] else os.fork()
         except OSError as error:  # no more namespaces, or processes
             Channel(os.dup(descriptors[0])).send({"failed": str(error)})
-            process = -1
-        if not process:
-            control.close()
-            _supervise(descriptors[0], descriptors[1:], setup, run)
-        rooms[order["room"]] = process
+        else:
+            if not process:
+                control.close()
+                _supervise(descriptors[0], descriptors[1:], setup, run)
+            rooms[order["room"]] = process
         for given in descriptors:
             os.close(given)
 
